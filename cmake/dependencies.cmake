@@ -1,0 +1,13 @@
+# Libraries of the distribution. scripts/install-deps brings all of them on Debian.
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(LZ4 REQUIRED IMPORTED_TARGET liblz4)
+pkg_check_modules(BROTLI REQUIRED IMPORTED_TARGET libbrotlidec libbrotlienc libbrotlicommon)
+pkg_check_modules(DEFLATE REQUIRED IMPORTED_TARGET libdeflate)
+find_package(Snappy REQUIRED)
+find_package(fmt REQUIRED)
+find_program(LOOM_FLATC flatc REQUIRED)
+if(LOOM_BUILD_TESTS)
+    find_package(GTest REQUIRED)
+endif()

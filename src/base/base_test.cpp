@@ -1,0 +1,72 @@
+#include <cstring>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/bitmap.h"
+#include "base/buffer.h"
+#include "base/bytes.h"
+#include "base/error.h"
+
+namespace loom::base {
+namespace {
+
+TEST(Error, PutsOuterPlacesFirst) {
+    Error error(ErrorKind::kCorrupt, "page is cut", "column \"a\"");
+    error.add_where("file \"x\"");
+    EXPECT_STREQ(error.what(), "file \"x\", column \"a\": page is cut");
+}
+
+TEST(ByteReader, RefusesToPassTheEnd) {
+    const uint8_t bytes[5] = {1, 0, 0, 0, 9};
+    ByteReader reader(bytes);
+    EXPECT_EQ(reader.read<uint32_t>("length"), 1U);
+    EXPECT_THROW(reader.read<uint16_t>("tail"), Error);
+    EXPECT_EQ(reader.remaining(), 1U);
+    EXPECT_THROW(reader.take(UINT64_MAX, "huge"), Error);
+}
+
+TEST(CheckedSlice, RefusesOverflowingRanges) {
+    const uint8_t bytes[4] = {};
+    EXPECT_EQ(checked_slice(bytes, 4, 0, "x").size(), 0U);
+    EXPECT_THROW(checked_slice(bytes, 5, 0, "x"), Error);
+    EXPECT_THROW(checked_slice(bytes, 2, UINT64_MAX, "x"), Error);
+}
+
+TEST(Buffer, KeepsContentsWhenItGrowsAndCountsItsBytes) {
+    MemoryBudget budget(1 << 20);
+    {
+        Buffer buffer(&budget);
+        buffer.resize(10);
+        std::memcpy(buffer.data(), "0123456789", 10);
+        for (int n = 11; n < 5000; n += 97) buffer.resize(n);
+        EXPECT_EQ(std::memcmp(buffer.data(), "0123456789", 10), 0);
+        EXPECT_GT(budget.used(), 4000U);
+        EXPECT_THROW(buffer.resize(2 << 20), Error);
+        Buffer other = std::move(buffer);
+        EXPECT_EQ(std::memcmp(other.data(), "0123456789", 10), 0);
+    }
+    EXPECT_EQ(budget.used(), 0U);
+}
+
+TEST(Bitmap, CopyCountAndFillAgreeWithSingleBits) {
+    for (int from = 0; from < 17; ++from)
+        for (int to = 0; to < 17; ++to)
+            for (int n = 0; n < 90; n += 7) {
+                std::vector<uint8_t> a(32), b(32, 0xAA), expected(32, 0xAA);
+                for (size_t i = 0; i < a.size(); ++i) a[i] = static_cast<uint8_t>(i * 37 + 11);
+                int64_t ones = 0;
+                for (int i = 0; i < n; ++i) {
+                    put_bit(expected.data(), to + i, bit_at(a.data(), from + i));
+                    ones += bit_at(a.data(), from + i);
+                }
+                copy_bits(a.data(), from, n, b.data(), to);
+                EXPECT_EQ(b, expected);
+                EXPECT_EQ(count_bits(a.data(), from, n), ones);
+                fill_bits(b.data(), to, n, true);
+                EXPECT_EQ(count_bits(b.data(), to, n), n);
+            }
+}
+
+}  // namespace
+}  // namespace loom::base

@@ -1,0 +1,87 @@
+#include <string>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "io/file.h"
+
+namespace loom::io {
+namespace {
+
+std::string scratch_path(const char* name) {
+    return testing::TempDir() + "loom_io_" + std::to_string(getpid()) + "_" + name;
+}
+
+std::string kind_message(const std::string& path) {
+    try {
+        open_local_file(path);
+    } catch (const base::Error& error) {
+        return error.what();
+    }
+    return "opened";
+}
+
+TEST(LocalFile, ReadsWhatASinkWroteAndCountsIt) {
+    std::string path = scratch_path("roundtrip");
+    auto sink = create_local_file(path);
+    sink->write(base::as_bytes("hello world"));
+    EXPECT_EQ(sink->position(), 11U);
+    sink->close();
+    auto file = open_local_file(path);
+    uint8_t bytes[5];
+    file->read_at(6, bytes);
+    EXPECT_EQ(base::as_text(bytes), "world");
+    EXPECT_EQ(file->bytes_read(), 5U);
+    EXPECT_THROW(file->read_at(8, bytes), base::Error);
+    EXPECT_EQ(base::as_text(file->map()), "hello world");
+    unlink(path.c_str());
+}
+
+TEST(LocalFile, KeepsItsVersionWhenThePathIsReplaced) {
+    std::string path = scratch_path("replace");
+    auto put = [&](const char* text) {
+        auto sink = create_local_file(path);
+        sink->write(base::as_bytes(text));
+        sink->close();
+    };
+    put("old");
+    auto file = open_local_file(path);
+    put("new!");
+    uint8_t bytes[3];
+    file->read_at(0, bytes);
+    EXPECT_EQ(base::as_text(bytes), "old");
+    EXPECT_FALSE(stat_local_file(path) == file->identity());
+    unlink(path.c_str());
+}
+
+TEST(LocalFile, SurvivesTruncationOfAMapping) {
+    std::string path = scratch_path("truncate");
+    auto sink = create_local_file(path);
+    sink->write(base::as_bytes(std::string(100'000, 'x')));
+    sink->close();
+    auto file = open_local_file(path);
+    base::ByteSpan bytes = file->map();
+    ASSERT_EQ(bytes.size(), 100'000U);
+    ASSERT_EQ(truncate(path.c_str(), 10), 0);
+    volatile uint8_t lost = bytes[90'000];  // SIGBUS without the handler
+    EXPECT_EQ(lost, 0);
+    EXPECT_THROW(file->check_mapping(), base::Error);
+    uint8_t out[4];
+    EXPECT_THROW(file->read_at(50'000, out), base::Error);
+    unlink(path.c_str());
+}
+
+TEST(LocalFile, NamesPathAndReason) {
+    EXPECT_NE(kind_message("/nonexistent/x").find("No such file"), std::string::npos);
+    EXPECT_NE(kind_message("/tmp").find("not a regular file"), std::string::npos);
+}
+
+TEST(LocalFile, AnUnclosedSinkLeavesNothing) {
+    std::string path = scratch_path("unclosed");
+    { create_local_file(path)->write(base::as_bytes("x")); }
+    EXPECT_NE(access(path.c_str(), F_OK), 0);
+    EXPECT_NE(access((path + ".tmp").c_str(), F_OK), 0);
+}
+
+}  // namespace
+}  // namespace loom::io
