@@ -6,6 +6,7 @@
 extern "C" {
 #include "catalog/pg_authid.h"
 #include "utils/acl.h"
+#include "utils/pg_locale.h"
 }
 
 namespace loom::pg {
@@ -73,6 +74,14 @@ void raise_maylongjmp(const ErrorReport& report) {
     if (report.data != nullptr) ReThrowError(report.data);
     ereport(ERROR, (errcode(report.sqlstate), errmsg_internal("%s", report.message)));
     pg_unreachable();
+}
+
+bool collation_is_c_maylongjmp(Oid collation) {
+#if PG_VERSION_NUM >= 180000
+    return pg_newlocale_from_collation(collation)->collate_is_c;
+#else
+    return lc_collate_is_c(collation);
+#endif
 }
 
 bool may_read_server_files() noexcept {

@@ -26,6 +26,9 @@ extern "C" {
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_format.h"
 #include "commands/explain_state.h"
@@ -77,6 +80,9 @@ inline ForeignPath* make_foreign_upper_path(PlannerInfo* root, RelOptInfo* rel, 
 #endif
                                      private_list);
 }
+
+/// Returns whether a collation orders text by bytes.
+bool collation_is_c_maylongjmp(Oid collation);
 
 /// Returns whether the current user has the rights of pg_read_server_files.
 bool may_read_server_files() noexcept;
