@@ -1,7 +1,7 @@
 #pragma once
 // A foreign table's definition: where its files lie and what each column is.
 
-#include "pg/compat/postgres.h"
+#include "pg/compat/backend.h"
 
 #include <string>
 #include <vector>
