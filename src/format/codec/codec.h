@@ -13,7 +13,7 @@ namespace loom::codec {
 enum class Codec : uint8_t {
     kNone,
     kSnappy,
-    kGzip,       ///< gzip or zlib wrapping, several members allowed
+    kGzip,  ///< gzip or zlib wrapping, several members allowed
     kBrotli,
     kZstd,
     kLz4Raw,     ///< LZ4 block
@@ -26,8 +26,8 @@ enum class Codec : uint8_t {
 inline constexpr size_t kDecompressSlack = 64;
 static_assert(kDecompressSlack <= base::kBufferSlack);
 
-/// Decompresses `in` to exactly out.size() bytes. Raises kCorrupt if the data are damaged or give any
-/// other length; never writes past out.size() + kDecompressSlack.
+/// Decompresses `in` to exactly out.size() bytes. Raises kCorrupt if the data are damaged or give
+/// any other length; never writes past out.size() + kDecompressSlack.
 void decompress(Codec codec, base::ByteSpan in, std::span<uint8_t> out);
 
 /// Compresses `in` into `out` (resized to fit). `level` 0 means the codec's default.
