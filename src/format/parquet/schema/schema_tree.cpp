@@ -15,8 +15,8 @@ class Builder {
 
     SchemaTree build() {
         if (elements_.empty()) base::corrupt("the schema is empty");
-        const SchemaElement& root = take();
-        for (int32_t i = 0; i < child_count(root); ++i) {
+        const int32_t count = child_count(take());
+        for (int32_t i = 0; i < count; ++i) {
             const size_t at = next_;
             Node node = convert_field({0, 0, 1});
             tree_.schema.fields.push_back(field_of(elements_[at].name, node));
