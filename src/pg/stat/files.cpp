@@ -218,8 +218,8 @@ Datum loom_arrow_fdw_check_pattern(PG_FUNCTION_ARGS) {
         const char* name = pg_call([&] { return text_to_cstring(PG_GETARG_TEXT_PP(0)); });
         const char* pattern = pg_call([&] { return text_to_cstring(PG_GETARG_TEXT_PP(1)); });
         const std::string result = check_pattern(name, pattern);
-        const char* text = result.c_str();
-        return pg_call([&] { return PointerGetDatum(cstring_to_text(text)); });
+        const char* line = result.c_str();
+        return pg_call([&] { return PointerGetDatum(cstring_to_text(line)); });
     });
 }
 
