@@ -41,12 +41,6 @@ LevelDecoder LevelDecoder::bit_packed(base::ByteSpan bytes, int max_level) {
     return decoder;
 }
 
-LevelDecoder LevelDecoder::all(int max_level) {
-    LevelDecoder decoder;
-    decoder.max_level_ = max_level;
-    return decoder;
-}
-
 uint64_t LevelDecoder::bit_packed_bytes(int64_t count, int max_level) noexcept {
     return (static_cast<uint64_t>(count) * static_cast<uint64_t>(width_of(max_level)) + 7) / 8;
 }
@@ -65,7 +59,7 @@ void LevelDecoder::decode_bit_packed(int64_t count, uint8_t* out) {
 void LevelDecoder::decode(int64_t count, uint8_t* out) {
     switch (kind_) {
         case Kind::kConstant:
-            std::memset(out, max_level_, static_cast<size_t>(count));
+            std::memset(out, 0, static_cast<size_t>(count));
             return;
         case Kind::kRle: hybrid_.decode(count, out); break;
         case Kind::kBitPacked: decode_bit_packed(count, out); break;
@@ -75,8 +69,8 @@ void LevelDecoder::decode(int64_t count, uint8_t* out) {
 
 int64_t LevelDecoder::decode_bits(int64_t count, uint8_t* bits, int64_t offset) {
     if (kind_ == Kind::kConstant) {
-        base::fill_bits(bits, offset, count, max_level_ == 1);
-        return max_level_ == 1 ? count : 0;
+        base::fill_bits(bits, offset, count, false);
+        return 0;
     }
     if (kind_ == Kind::kRle) return hybrid_.decode_bits(count, bits, offset);
     int64_t ones = 0;
@@ -90,7 +84,7 @@ int64_t LevelDecoder::decode_bits(int64_t count, uint8_t* bits, int64_t offset) 
 }
 
 bool LevelDecoder::next_are_all_max(int64_t count) {
-    if (kind_ == Kind::kConstant) return true;
+    if (kind_ == Kind::kConstant) return true;  // the highest level is 0
     return kind_ == Kind::kRle && hybrid_.starts_with_run(static_cast<uint32_t>(max_level_), count);
 }
 

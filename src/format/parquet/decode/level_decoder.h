@@ -18,8 +18,6 @@ class LevelDecoder {
     static LevelDecoder rle(base::ByteSpan bytes, int max_level);
     /// Takes levels in the deprecated BIT_PACKED encoding: from the most significant bit on.
     static LevelDecoder bit_packed(base::ByteSpan bytes, int max_level);
-    /// Gives `max_level` without end: a page that says that it has no NULL.
-    static LevelDecoder all(int max_level);
     /// Returns the bytes that BIT_PACKED levels of `count` slots take.
     static uint64_t bit_packed_bytes(int64_t count, int max_level) noexcept;
 

@@ -12,8 +12,6 @@ namespace {
 constexpr uint64_t kMissingHeaderBytes = 100;
 
 void check_readable(const ColumnChunk& chunk, const Leaf& leaf) {
-    if (chunk.encrypted && !chunk.has_metadata)
-        base::raise(ErrorKind::kUnsupported, "the column is encrypted, which is not supported");
     if (chunk.encrypted)
         base::raise(ErrorKind::kUnsupported, "the column is encrypted, which is not supported");
     if (chunk.has_file_path)
@@ -24,6 +22,16 @@ void check_readable(const ColumnChunk& chunk, const Leaf& leaf) {
                       static_cast<int>(leaf.type.physical));
 }
 
+// Arrow C++ before 3.0.0 compressed v2 pages and said that it did not.
+bool misstates_compression(std::string_view created_by) {
+    constexpr std::string_view kArrow = "parquet-cpp-arrow version ";
+    if (created_by.starts_with("parquet-cpp version ")) return true;
+    if (!created_by.starts_with(kArrow)) return false;
+    created_by.remove_prefix(kArrow.size());
+    return created_by.size() >= 2 && created_by[0] >= '0' && created_by[0] <= '2' &&
+           created_by[1] == '.';
+}
+
 }  // namespace
 
 ChunkPlan plan_chunk(const Footer& footer, int64_t row_group, int leaf) {
@@ -31,6 +39,7 @@ ChunkPlan plan_chunk(const Footer& footer, int64_t row_group, int leaf) {
     check_readable(chunk, footer.schema().leaves[static_cast<size_t>(leaf)]);
     ChunkPlan plan;
     plan.codec = codec_of(chunk.codec);
+    plan.v2_always_compressed = misstates_compression(footer.created_by());
     plan.row_count = footer.row_groups()[static_cast<size_t>(row_group)].rows;
     plan.slot_count = chunk.value_count;
     int64_t begin = chunk.data_page_offset;

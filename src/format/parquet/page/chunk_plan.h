@@ -25,6 +25,7 @@ struct ChunkPlan {
     uint64_t hard_end = 0;  ///< where pages may really end: old writers state too few bytes
     int64_t row_count = 0;  ///< rows of the row group
     int64_t slot_count = 0; ///< values, NULLs and empty lists that the metadata promise
+    bool v2_always_compressed = false;  ///< the writer's is_compressed flag can't be believed
     bool by_pages = false;  ///< read only `pages`, and the dictionary page in front of the first one
     uint64_t dictionary_begin = 0;
     uint64_t dictionary_end = 0;     ///< equal to begin: there is none

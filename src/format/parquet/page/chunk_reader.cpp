@@ -193,7 +193,8 @@ void ChunkReader::load_v2(base::ByteSpan body, Page& page) {
                             static_cast<uint64_t>(header_.repetition_bytes);
     if (levels > body.size() || levels > static_cast<uint64_t>(header_.uncompressed_size))
         base::corrupt("levels of {} bytes in a page of {} bytes", levels, body.size());
-    if (plan_.codec == codec::Codec::kNone || !header_.is_compressed) {
+    const bool compressed = header_.is_compressed || plan_.v2_always_compressed;
+    if (plan_.codec == codec::Codec::kNone || !compressed) {
         page.owner = window_;
         split_page_v2(body, levels_, page);
         return;

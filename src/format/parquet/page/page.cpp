@@ -42,9 +42,7 @@ void split_page_v2(base::ByteSpan bytes, MaxLevels levels, Page& page) {
                                              : LevelDecoder::rle(repetition, levels.repetition);
     if (levels.definition == 0)
         page.definition = LevelDecoder();
-    else if (header.null_count == 0 && levels.repetition == 0)
-        page.definition = LevelDecoder::all(levels.definition);
-    else
+    else  // also with a null_count of 0: there are files where it is wrong
         page.definition = LevelDecoder::rle(definition, levels.definition);
     page.values = bytes.subspan(in.position());
 }

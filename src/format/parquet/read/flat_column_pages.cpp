@@ -89,8 +89,8 @@ void FlatColumnReader::skip_rows(int64_t count) {
         const int64_t part = std::min(count, column::kBatchRows);
         int64_t valid = part;
         if (!all_defined_) {
-            validity_.resize_discarding(static_cast<uint64_t>(base::bitmap_bytes(part)));
-            valid = page_.definition.decode_bits(part, validity_.data(), 0);
+            skipped_bits_.resize_discarding(static_cast<uint64_t>(base::bitmap_bytes(part)));
+            valid = page_.definition.decode_bits(part, skipped_bits_.data(), 0);
         }
         if (codes_)
             page_codes_.skip(valid);

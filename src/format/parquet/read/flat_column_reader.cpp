@@ -21,7 +21,8 @@ FlatColumnReader::FlatColumnReader(FileStatePtr file, int64_t row_group, int col
       row_count_(file_->footer.row_groups()[static_cast<size_t>(row_group)].rows),
       slots_(file_->options.budget), validity_(file_->options.budget),
       dense_(file_->options.budget), physical_(file_->options.budget),
-      bits_(file_->options.budget), picked_(file_->options.budget) {
+      bits_(file_->options.budget), picked_(file_->options.budget),
+      skipped_bits_(file_->options.budget) {
     if (leaf_.type.conversion == Conversion::kRefused)
         base::raise(ErrorKind::kUnsupported, "{}", leaf_.type.refusal);
 }

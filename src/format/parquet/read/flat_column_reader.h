@@ -101,6 +101,7 @@ class FlatColumnReader final : public format::ColumnReader {
     base::Buffer physical_;   // before conversion
     base::Buffer bits_;       // packed booleans, picked validity
     base::Buffer picked_;
+    base::Buffer skipped_bits_;
     std::vector<int32_t> run_ends_;
     std::vector<uint16_t> dense_selection_;
     int64_t null_count_ = 0;
