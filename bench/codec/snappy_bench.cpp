@@ -68,8 +68,9 @@ int main() {
         out.resize(bytes);
         fmt::print("{:<26}{:>8.2f}", sample.name, static_cast<double>(bytes) / packed.size());
         for (const auto& kernel : codec::snappy_kernels())
-            fmt::print("{:>12.2f}",
-                       measure(bytes, [&] { kernel.decode(packed.span(), {out.data(), bytes}); }));
+            fmt::print("{:>12.2f}", measure(bytes, [&] {
+                           kernel.decode(packed.span(), {out.data(), bytes});
+                       }));
         fmt::print("{:>12.2f}\n", measure(bytes, [&] {
                        snappy::RawUncompress(reinterpret_cast<const char*>(packed.data()),
                                              packed.size(), reinterpret_cast<char*>(out.data()));

@@ -86,7 +86,7 @@ Scalar parse_decimal(std::string_view text, int scale, Side side) {
     for (size_t i = 0; i < places; ++i) digits += i < fraction.size() ? fraction[i] : '0';
     if (fraction.size() > places)
         more = fraction.substr(places).find_first_not_of('0') != std::string_view::npos;
-    auto value = column::parse_int128(negative ? "-" + digits : digits);
+    auto value = column::parse_int128(negative ? fmt::format("-{}", digits) : digits);
     if (!value) return {};
     if (more && negative == (side == Side::kMin)) {
         const Int128 step = side == Side::kMin ? -1 : 1;

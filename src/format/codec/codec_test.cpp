@@ -229,6 +229,12 @@ TEST(Snappy, AgreesWithLibsnappyOnBadData) {
     }
 }
 
+TEST(Snappy, ReadsLiteralOf4GibibytesAsLibsnappyDoes) {
+    expect_same_as_libsnappy(std::string("\x00\xfc\xff\xff\xff\xff", 6), 0);
+    expect_same_as_libsnappy(std::string("\x01\xfc\xff\xff\xff\xff\x00\x61", 8), 1);
+    expect_same_as_libsnappy(std::string("\x01\xfc\xff\xff\xff", 5), 1);
+}
+
 TEST(Snappy, DecodesEveryOffsetAndLength) {
     std::mt19937 random(7);
     const std::string head = random_bytes(random, 60);

@@ -9,7 +9,7 @@
 // f of pg_call may not own an object with a destructor that is alive while it calls PostgreSQL, and may
 // not throw; it may raise errors with ereport. f of pg_entry may use C++ freely.
 
-#include "pg/compat/postgres.h"
+#include "pg/compat/backend.h"
 
 #include <exception>
 #include <type_traits>

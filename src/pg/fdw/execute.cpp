@@ -34,15 +34,13 @@ bool filter_file(void* arg, const Datum* values, const bool* nulls) {
 bool mentions_executor_parameter(Node* node, void*) {
     if (node == nullptr) return false;
     if (IsA(node, Param)) return reinterpret_cast<Param*>(node)->paramkind == PARAM_EXEC;
-    return expression_tree_walker(
-        node, reinterpret_cast<bool (*)(Node*, void*)>(mentions_executor_parameter), nullptr);
+    return walk_expression(node, mentions_executor_parameter, nullptr);
 }
 
 bool mentions_parameter(Node* node, void*) {
     if (node == nullptr) return false;
     if (IsA(node, Param)) return true;
-    return expression_tree_walker(
-        node, reinterpret_cast<bool (*)(Node*, void*)>(mentions_parameter), nullptr);
+    return walk_expression(node, mentions_parameter, nullptr);
 }
 
 bool known_under_explain(ForeignScanState* node, Node* expr) {

@@ -1,7 +1,7 @@
 #pragma once
 // The callbacks of arrow_fdw and what they share.
 
-#include "pg/compat/postgres.h"
+#include "pg/compat/backend.h"
 
 #include <vector>
 

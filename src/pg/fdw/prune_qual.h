@@ -1,7 +1,7 @@
 #pragma once
 // Clauses that statistics can decide: found at plan time, evaluated once a scan starts.
 
-#include "pg/compat/postgres.h"
+#include "pg/compat/backend.h"
 
 #include <vector>
 

@@ -1,7 +1,7 @@
 #pragma once
 // Reads the rows of a foreign table: files, row groups and batches, as datums.
 
-#include "pg/compat/postgres.h"
+#include "pg/compat/backend.h"
 
 #include <atomic>
 #include <memory>

@@ -1,6 +1,6 @@
 #include "pg/guc/settings.h"
 
-#include "pg/compat/postgres.h"
+#include "pg/compat/backend.h"
 
 extern "C" {
 #include "utils/guc.h"

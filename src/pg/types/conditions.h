@@ -4,7 +4,7 @@
 // The result may be wider than the comparison, never narrower: units are floored as convert_datetime.cpp
 // floors them, and whatever depends on TimeZone is widened by a day.
 
-#include "pg/compat/postgres.h"
+#include "pg/compat/backend.h"
 
 #include <optional>
 

@@ -3,6 +3,8 @@
 
 #include "pg/types/convert_steps.h"
 
+#include <sys/socket.h>
+
 extern "C" {
 #include "catalog/pg_cast.h"
 #include "mb/pg_wchar.h"

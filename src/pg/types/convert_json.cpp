@@ -6,6 +6,7 @@
 extern "C" {
 #include "lib/stringinfo.h"
 #include "utils/date.h"
+#include "utils/datetime.h"
 #include "utils/json.h"
 #include "utils/jsonb.h"
 #include "utils/timestamp.h"

@@ -4,7 +4,7 @@
 // This is PostgreSQL-side code: it allocates with palloc and reports with ereport, owns nothing with a
 // destructor and throws nothing. Call it inside pg_call. docs/types.md has the mapping for users.
 
-#include "pg/compat/postgres.h"
+#include "pg/compat/backend.h"
 
 #include "column/column_view.h"
 

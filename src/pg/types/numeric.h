@@ -1,7 +1,7 @@
 #pragma once
 // Builds numeric datums from scaled integers without going through text.
 
-#include "pg/compat/postgres.h"
+#include "pg/compat/backend.h"
 
 namespace loom::pg {
 

@@ -17,6 +17,7 @@ extern "C" {
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/pathnodes.h"
+#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/planmain.h"
@@ -79,6 +80,18 @@ inline ForeignPath* make_foreign_upper_path(PlannerInfo* root, RelOptInfo* rel, 
                                      NIL,
 #endif
                                      private_list);
+}
+
+/// expression_tree_walker, whose callback has had a prototype only since 16.
+inline bool walk_expression(Node* node, bool (*walker)(Node*, void*), void* context) {
+#if PG_VERSION_NUM >= 160000
+    return expression_tree_walker(node, walker, context);
+#else
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wcast-function-type"
+    return expression_tree_walker(node, reinterpret_cast<bool (*)()>(walker), context);
+#pragma GCC diagnostic pop
+#endif
 }
 
 /// Returns whether a collation orders text by bytes.
