@@ -97,10 +97,15 @@ Schema nested_schema() {
         field("pair_required", pair, false),
         field("list_pair", make_list(field("element", pair))),
         field("map", make_map(field("key", text, false), field("value", int64))),
-        field("map_list", make_map(field("key", text, false), field("value", make_list(field("element", text))))),
-        field("deep", make_struct({field("a", make_list(field("element", make_struct({field(
-                                                "b", make_list(field("element", make_decimal(9, 3))))})))),
-                                   field("c", make_type(TypeId::kBool))}))};
+        field("map_list", make_map(field("key", text, false),
+                                   field("value", make_list(field("element", text))))),
+        field("deep",
+              make_struct(
+                  {field("a", make_list(field(
+                                  "element",
+                                  make_struct({field(
+                                      "b", make_list(field("element", make_decimal(9, 3))))})))),
+                   field("c", make_type(TypeId::kBool))}))};
     return schema;
 }
 
@@ -142,14 +147,16 @@ void add_encodings(std::vector<Case>& cases) {
             one.parquet.page_version = version;
             for (Field& candidate : flat_schema().fields) {
                 const TypeId id = candidate.type->id;
-                const bool whole = column::is_integer(id) || id == TypeId::kTimestamp || id == TypeId::kDate32;
-                const bool fits = encoding == ValueEncoding::kPlain ||
-                                  (encoding == ValueEncoding::kRle && id == TypeId::kBool) ||
-                                  (encoding == ValueEncoding::kDeltaBinaryPacked && whole) ||
-                                  (encoding == ValueEncoding::kDeltaLengthByteArray && column::is_bytes(id)) ||
-                                  (encoding == ValueEncoding::kDeltaByteArray && column::is_bytes(id)) ||
-                                  (encoding == ValueEncoding::kByteStreamSplit &&
-                                   (id == TypeId::kFloat32 || id == TypeId::kFloat64));
+                const bool whole =
+                    column::is_integer(id) || id == TypeId::kTimestamp || id == TypeId::kDate32;
+                const bool fits =
+                    encoding == ValueEncoding::kPlain ||
+                    (encoding == ValueEncoding::kRle && id == TypeId::kBool) ||
+                    (encoding == ValueEncoding::kDeltaBinaryPacked && whole) ||
+                    (encoding == ValueEncoding::kDeltaLengthByteArray && column::is_bytes(id)) ||
+                    (encoding == ValueEncoding::kDeltaByteArray && column::is_bytes(id)) ||
+                    (encoding == ValueEncoding::kByteStreamSplit &&
+                     (id == TypeId::kFloat32 || id == TypeId::kFloat64));
                 if (!fits) continue;
                 one.parquet.columns[candidate.name].encoding = encoding;
                 one.schema.fields.push_back(candidate);

@@ -2,6 +2,7 @@
 // usage: node compare.mjs DIRECTORY NODE_MODULES_PREFIX
 import { createRequire } from 'module';
 import { readFileSync } from 'fs';
+import { checkPruning } from './prune.mjs';
 
 const [directory, prefix] = process.argv.slice(2);
 const require = createRequire(prefix + '/');
@@ -75,5 +76,6 @@ for (const test of JSON.parse(readFileSync(`${directory}/cases.json`, 'utf8'))) 
   }
   check(test.name, problem);
 }
+await checkPruning(connection, `${directory}/prune.parquet`, check);
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);

@@ -1,10 +1,10 @@
-// loom-roundtrip DIRECTORY: writes each case as CASE.parquet with its expected rows in CASE.jsonl, and
-// the list of all in cases.json.
+// loom-roundtrip DIRECTORY: writes each case as CASE.parquet with its expected rows in CASE.jsonl,
+// and the list of all in cases.json.
 
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <unordered_map>
 
 #include "cases.h"
 #include "format/parquet/write/writer.h"
@@ -44,11 +44,12 @@ Rows make_rows(const Case& test) {
 }
 
 int32_t slot_width(const column::DataType& type) {
-    return column::is_bytes(type.id) ? static_cast<int32_t>(sizeof(column::BytesView)) : byte_width(type);
+    return column::is_bytes(type.id) ? static_cast<int32_t>(sizeof(column::BytesView))
+                                     : byte_width(type);
 }
 
-/// Encodes a flat column with a dictionary that has an entry for each row, plus one that is NULL; so
-/// codes repeat values, and some rows are NULL through their entry.
+/// Encodes a flat column with a dictionary that has an entry for each row, plus one that is NULL;
+/// so codes repeat values, and some rows are NULL through their entry.
 column::Column with_dictionary(column::Column plain) {
     if (slot_width(*plain.type) == 0) return plain;
     column::Column coded(plain.type);
@@ -89,8 +90,50 @@ void append_case(const Case& test, std::string& json) {
     json += "]}";
 }
 
+/// Writes prune.parquet: ten row groups of 1,000 rows with bounds and Bloom filters to skip them
+/// by. Row r has id r, name "name<r * 7919 % 10007>", number r or NaN for each third row, and a
+/// title whose first 70 bytes are equal in all rows of a row group.
+void write_prune_file(const fs::path& path) {
+    using column::TypeId;
+    column::Schema schema;
+    const std::pair<const char*, TypeId> columns[] = {{"id", TypeId::kInt64},
+                                                      {"name", TypeId::kUtf8},
+                                                      {"number", TypeId::kFloat64},
+                                                      {"title", TypeId::kUtf8}};
+    std::vector<column::ColumnBuilder> builders;
+    for (const auto& [name, id] : columns) {
+        column::Field field;
+        field.name = name;
+        field.type = column::make_type(id);
+        builders.emplace_back(field.type);
+        schema.fields.push_back(std::move(field));
+    }
+    for (int64_t row = 0; row < 10'000; ++row) {
+        builders[0].append(row);
+        builders[1].append_bytes(fmt::format("name{}", row * 7919 % 10'007));
+        builders[2].append(row % 3 == 0 ? std::nan("") : static_cast<double>(row));
+        builders[3].append_bytes(
+            fmt::format("{}{:04}", std::string(70, static_cast<char>('a' + row / 1000)), row));
+    }
+    parquet::WriterOptions options;
+    options.row_group_rows = 1'000;
+    options.page_rows = 100;
+    options.columns["name"].bloom_filter = true;
+    options.columns["id"].bloom_filter = true;
+    options.sorting = {{"id"}};
+    options.metadata = {{"made", "for skipping"}};
+    parquet::Writer writer(schema, options, io::create_local_file(path.string()));
+    std::vector<column::Column> built;
+    std::vector<column::ColumnView> views;
+    for (column::ColumnBuilder& builder : builders) built.push_back(builder.finish());
+    for (column::Column& column : built) views.push_back(column.view());
+    writer.write(views, 10'000);
+    writer.finish();
+}
+
 void run(const fs::path& directory) {
     fs::create_directories(directory);
+    write_prune_file(directory / "prune.parquet");
     std::string list;
     for (const Case& test : parquet_cases()) {
         base::with_where([&] { return "case " + test.name; },

@@ -21,16 +21,22 @@ namespace {
 
 constexpr int64_t kSecondsPerDay = 86'400;
 
-void append_string(const std::string& text, std::string& json) { append_json_string(text, json); }
+void append_string(const std::string& text, std::string& json) {
+    append_json_string(text, json);
+}
 
 // Whole numbers with extremes more often than chance would have them.
 template <typename T>
 T random_integer(Source& source) {
     switch (source.below(8)) {
-        case 0: return std::numeric_limits<T>::min();
-        case 1: return std::numeric_limits<T>::max();
-        case 2: return T{0};
-        default: return static_cast<T>(source.random() >> source.below(64));
+        case 0:
+            return std::numeric_limits<T>::min();
+        case 1:
+            return std::numeric_limits<T>::max();
+        case 2:
+            return T{0};
+        default:
+            return static_cast<T>(source.random() >> source.below(64));
     }
 }
 
@@ -56,11 +62,20 @@ void append_float(ColumnBuilder& builder, Source& source, std::string& json) {
     T value = static_cast<T>(std::ldexp(static_cast<double>(static_cast<int64_t>(source.random())),
                                         static_cast<int>(source.below(100)) - 113));
     switch (source.below(16)) {
-        case 0: value = std::numeric_limits<T>::quiet_NaN(); break;
-        case 1: value = std::numeric_limits<T>::infinity(); break;
-        case 2: value = T{-0.0}; break;
-        case 3: value = std::numeric_limits<T>::denorm_min(); break;
-        default: break;
+        case 0:
+            value = std::numeric_limits<T>::quiet_NaN();
+            break;
+        case 1:
+            value = std::numeric_limits<T>::infinity();
+            break;
+        case 2:
+            value = T{-0.0};
+            break;
+        case 3:
+            value = std::numeric_limits<T>::denorm_min();
+            break;
+        default:
+            break;
     }
     builder.append(value);
     append_float_json(value, json);
@@ -86,7 +101,8 @@ std::string decimal_text(Int128 unscaled, int scale) {
     return fmt::format("{}{}", negative ? "-" : "", digits);
 }
 
-void append_decimal(const DataType& type, ColumnBuilder& builder, Source& source, std::string& json) {
+void append_decimal(const DataType& type, ColumnBuilder& builder, Source& source,
+                    std::string& json) {
     Int128 limit = 1;
     for (int i = 0; i < std::min(type.precision, 38); ++i) limit *= 10;
     Int128 value = static_cast<Int128>(source.random()) << 64 | source.random();
@@ -96,17 +112,22 @@ void append_decimal(const DataType& type, ColumnBuilder& builder, Source& source
     if (source.below(16) == 0) value = 1 - limit;
     uint8_t bytes[32];
     for (int i = 0; i < 32; ++i)
-        bytes[i] = i < 16 ? static_cast<uint8_t>(value >> (8 * i)) : static_cast<uint8_t>(value < 0 ? 0xff : 0);
+        bytes[i] = i < 16 ? static_cast<uint8_t>(value >> (8 * i))
+                          : static_cast<uint8_t>(value < 0 ? 0xff : 0);
     builder.append_fixed(bytes, byte_width(type));
     append_string(decimal_text(value, type.scale), json);
 }
 
 int64_t units_per_second(TimeUnit unit) {
     switch (unit) {
-        case TimeUnit::kSecond: return 1;
-        case TimeUnit::kMilli: return 1'000;
-        case TimeUnit::kMicro: return 1'000'000;
-        case TimeUnit::kNano: return 1'000'000'000;
+        case TimeUnit::kSecond:
+            return 1;
+        case TimeUnit::kMilli:
+            return 1'000;
+        case TimeUnit::kMicro:
+            return 1'000'000;
+        case TimeUnit::kNano:
+            return 1'000'000'000;
     }
     return 1;
 }
@@ -119,7 +140,8 @@ void append_time(const DataType& type, ColumnBuilder& builder, Source& source, s
     else
         builder.append(value);
     const int64_t seconds = value / per_second;
-    std::string text = fmt::format("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+    std::string text =
+        fmt::format("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
     if (const int64_t rest = value % per_second; rest != 0) {
         text += fmt::format(".{:09}", rest * (1'000'000'000 / per_second));
         while (text.back() == '0') text.pop_back();
@@ -127,7 +149,8 @@ void append_time(const DataType& type, ColumnBuilder& builder, Source& source, s
     append_string(text, json);
 }
 
-void append_timestamp(const DataType& type, ColumnBuilder& builder, Source& source, std::string& json) {
+void append_timestamp(const DataType& type, ColumnBuilder& builder, Source& source,
+                      std::string& json) {
     const int64_t per_second = units_per_second(type.unit);
     // 1900 to 2100.
     const int64_t seconds = static_cast<int64_t>(source.below(6'311'433'600)) - 2'208'988'800;
@@ -137,7 +160,8 @@ void append_timestamp(const DataType& type, ColumnBuilder& builder, Source& sour
 }
 
 std::string random_text(Source& source) {
-    constexpr std::string_view kPieces[] = {"a", "B", "7", " ", ",", "\"", "\\", "\n", "ä", "€", "𝄞", "'"};
+    constexpr std::string_view kPieces[] = {"a",  "B",  "7", " ", ",", "\"",
+                                            "\\", "\n", "ä", "€", "𝄞", "'"};
     std::string text;
     const uint64_t length = source.below(source.below(20) == 0 ? 200 : 12);
     for (uint64_t i = 0; i < length; ++i) text += kPieces[source.below(std::size(kPieces))];
@@ -156,7 +180,8 @@ std::string hex(std::string_view bytes) {
     return text;
 }
 
-void append_interval(const DataType& type, ColumnBuilder& builder, Source& source, std::string& json) {
+void append_interval(const DataType& type, ColumnBuilder& builder, Source& source,
+                     std::string& json) {
     const auto months = static_cast<int32_t>(source.below(1000));
     const auto days = static_cast<int32_t>(source.below(1000));
     const auto millis = static_cast<int32_t>(source.below(2'000'000'000));
@@ -178,13 +203,14 @@ void append_interval(const DataType& type, ColumnBuilder& builder, Source& sourc
                         only_months ? 0 : int64_t{millis} * 1000);
 }
 
-void append_fixed_binary(const DataType& type, ColumnBuilder& builder, Source& source, std::string& json) {
+void append_fixed_binary(const DataType& type, ColumnBuilder& builder, Source& source,
+                         std::string& json) {
     const std::string bytes = random_bytes(source, type.fixed_width);
     builder.append_bytes(bytes);
     std::string text = hex(bytes);
     if (type.annotation == Annotation::kUuid)
-        text = fmt::format("{}-{}-{}-{}-{}", text.substr(0, 8), text.substr(8, 4), text.substr(12, 4),
-                           text.substr(16, 4), text.substr(20));
+        text = fmt::format("{}-{}-{}-{}-{}", text.substr(0, 8), text.substr(8, 4),
+                           text.substr(12, 4), text.substr(16, 4), text.substr(20));
     append_string(text, json);
 }
 
@@ -212,7 +238,8 @@ void append_list(const DataType& type, ColumnBuilder& builder, Source& source, s
     builder.append_nested();
 }
 
-void append_struct(const DataType& type, ColumnBuilder& builder, Source& source, std::string& json) {
+void append_struct(const DataType& type, ColumnBuilder& builder, Source& source,
+                   std::string& json) {
     json += '{';
     for (size_t i = 0; i < type.children.size(); ++i) {
         if (i != 0) json += ',';
@@ -231,19 +258,33 @@ void append_value(const DataType& type, ColumnBuilder& builder, Source& source, 
             builder.append_bool(value);
             return append_string(value ? "true" : "false", json);
         }
-        case TypeId::kInt8: return append_integer<int8_t>(builder, source, json);
-        case TypeId::kInt16: return append_integer<int16_t>(builder, source, json);
-        case TypeId::kInt32: return append_integer<int32_t>(builder, source, json);
-        case TypeId::kInt64: case TypeId::kDuration: return append_integer<int64_t>(builder, source, json);
-        case TypeId::kUInt8: return append_integer<uint8_t>(builder, source, json);
-        case TypeId::kUInt16: return append_integer<uint16_t>(builder, source, json);
-        case TypeId::kUInt32: return append_integer<uint32_t>(builder, source, json);
-        case TypeId::kUInt64: return append_integer<uint64_t>(builder, source, json);
-        case TypeId::kFloat16: return append_half(builder, source, json);
-        case TypeId::kFloat32: return append_float<float>(builder, source, json);
-        case TypeId::kFloat64: return append_float<double>(builder, source, json);
-        case TypeId::kDecimal: return append_decimal(type, builder, source, json);
-        case TypeId::kDate32: case TypeId::kDate64: {
+        case TypeId::kInt8:
+            return append_integer<int8_t>(builder, source, json);
+        case TypeId::kInt16:
+            return append_integer<int16_t>(builder, source, json);
+        case TypeId::kInt32:
+            return append_integer<int32_t>(builder, source, json);
+        case TypeId::kInt64:
+        case TypeId::kDuration:
+            return append_integer<int64_t>(builder, source, json);
+        case TypeId::kUInt8:
+            return append_integer<uint8_t>(builder, source, json);
+        case TypeId::kUInt16:
+            return append_integer<uint16_t>(builder, source, json);
+        case TypeId::kUInt32:
+            return append_integer<uint32_t>(builder, source, json);
+        case TypeId::kUInt64:
+            return append_integer<uint64_t>(builder, source, json);
+        case TypeId::kFloat16:
+            return append_half(builder, source, json);
+        case TypeId::kFloat32:
+            return append_float<float>(builder, source, json);
+        case TypeId::kFloat64:
+            return append_float<double>(builder, source, json);
+        case TypeId::kDecimal:
+            return append_decimal(type, builder, source, json);
+        case TypeId::kDate32:
+        case TypeId::kDate64: {
             const auto days = static_cast<int32_t>(source.below(80'000)) - 30'000;
             if (type.id == TypeId::kDate32)
                 builder.append(days);
@@ -251,9 +292,13 @@ void append_value(const DataType& type, ColumnBuilder& builder, Source& source, 
                 builder.append(int64_t{days} * kSecondsPerDay * 1000);
             return append_string(std::to_string(days), json);
         }
-        case TypeId::kTime: return append_time(type, builder, source, json);
-        case TypeId::kTimestamp: return append_timestamp(type, builder, source, json);
-        case TypeId::kIntervalMonths: case TypeId::kIntervalDayTime: case TypeId::kIntervalMonthDayNano:
+        case TypeId::kTime:
+            return append_time(type, builder, source, json);
+        case TypeId::kTimestamp:
+            return append_timestamp(type, builder, source, json);
+        case TypeId::kIntervalMonths:
+        case TypeId::kIntervalDayTime:
+        case TypeId::kIntervalMonthDayNano:
             return append_interval(type, builder, source, json);
         case TypeId::kUtf8: {
             const std::string text = type.annotation == Annotation::kJson
@@ -263,15 +308,21 @@ void append_value(const DataType& type, ColumnBuilder& builder, Source& source, 
             return append_string(text, json);
         }
         case TypeId::kBinary: {
-            const std::string bytes = random_bytes(source, source.below(source.below(20) == 0 ? 200 : 10));
+            const std::string bytes =
+                random_bytes(source, source.below(source.below(20) == 0 ? 200 : 10));
             builder.append_bytes(bytes);
             return append_string(hex(bytes), json);
         }
-        case TypeId::kFixedBinary: return append_fixed_binary(type, builder, source, json);
-        case TypeId::kList: case TypeId::kFixedList: case TypeId::kMap:
+        case TypeId::kFixedBinary:
+            return append_fixed_binary(type, builder, source, json);
+        case TypeId::kList:
+        case TypeId::kFixedList:
+        case TypeId::kMap:
             return append_list(type, builder, source, json);
-        case TypeId::kStruct: return append_struct(type, builder, source, json);
-        default: base::raise(base::ErrorKind::kBug, "no random values of {}", column::to_string(type));
+        case TypeId::kStruct:
+            return append_struct(type, builder, source, json);
+        default:
+            base::raise(base::ErrorKind::kBug, "no random values of {}", column::to_string(type));
     }
 }
 

@@ -11,8 +11,8 @@ namespace loom::roundtrip {
 /// Where values come from and how wild they are.
 struct Source {
     std::mt19937_64 random{1};
-    double nulls = 0.2;    ///< share of NULLs in nullable fields
-    int64_t variety = 0;   ///< distinct values per column, 0: as they come
+    double nulls = 0.2;   ///< share of NULLs in nullable fields
+    int64_t variety = 0;  ///< distinct values per column, 0: as they come
 
     uint64_t below(uint64_t n) { return random() % n; }
     bool chance(double probability) {
@@ -20,10 +20,10 @@ struct Source {
     }
 };
 
-/// Appends one random value of `field` to `builder` and its JSON to `json`: numbers for floats, null,
-/// arrays and objects for nested values (a map is an array of {key, value}), and strings for all else:
-/// whole numbers and decimals in digits; dates in days, timestamps in their unit since 1970; binaries
-/// in hex.
+/// Appends one random value of `field` to `builder` and its JSON to `json`: numbers for floats,
+/// null, arrays and objects for nested values (a map is an array of {key, value}), and strings for
+/// all else: whole numbers and decimals in digits; dates in days, timestamps in their unit since
+/// 1970; binaries in hex.
 void append_random(const column::Field& field, column::ColumnBuilder& builder, Source& source,
                    std::string& json);
 
