@@ -64,7 +64,9 @@ void ColumnBuilder::append_null() {
             break;
         case TypeId::kSparseUnion:
         case TypeId::kDenseUnion:
-            raise(base::ErrorKind::kBug, "a union has no NULL of its own");
+            // A union has no NULL of its own; its first member can be NULL.
+            children_[0]->append_null();
+            return append_union(0);
         default: values_.resize(values_.size() + byte_width(*type_)); break;
     }
     mark(false);

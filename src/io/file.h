@@ -40,6 +40,9 @@ class File {
     virtual base::ByteSpan map() { return {}; }
     virtual void check_mapping() const {}
 
+    /// Returns the descriptor, or -1 if there is none. It stays the file's.
+    virtual int descriptor() const noexcept { return -1; }
+
     /// Adds to the count of data bytes that a reader took from the mapping.
     void count_mapped(uint64_t bytes) noexcept {
         bytes_read_.fetch_add(bytes, std::memory_order_relaxed);

@@ -64,6 +64,8 @@ class LocalFile final : public File {
         count_mapped(out.size());
     }
 
+    int descriptor() const noexcept override { return descriptor_; }
+
     base::ByteSpan map() override {
         std::lock_guard<std::mutex> lock(mutex_);
         if (!tried_) {

@@ -1,0 +1,174 @@
+#include "format/arrow/batch_header.h"
+
+#include <algorithm>
+
+#include "ipc_generated.h"
+
+namespace loom::arrow {
+
+using base::corrupt;
+using base::ErrorKind;
+
+namespace {
+
+constexpr uint32_t kContinuation = 0xFFFFFFFF;
+
+// Fields nest at most this deep, whatever a file says: readers recurse over them.
+constexpr flatbuffers::uoffset_t kMaxDepth = 128;
+
+template <typename Table>
+const Table& verify(base::ByteSpan bytes, const char* what) {
+    if (bytes.size() >= FLATBUFFERS_MAX_BUFFER_SIZE) corrupt("{} of {} bytes", what, bytes.size());
+    flatbuffers::Verifier::Options options;
+    options.max_depth = kMaxDepth;
+    // A table takes 4 bytes or more; only a crafted file refers to one table many times.
+    options.max_tables = static_cast<flatbuffers::uoffset_t>(bytes.size() / 4 + 1);
+    flatbuffers::Verifier verifier(bytes.data(), bytes.size(), options);
+    if (bytes.size() < 8 || !verifier.VerifyBuffer<Table>(nullptr)) corrupt("{} is damaged", what);
+    return *flatbuffers::GetRoot<Table>(bytes.data());
+}
+
+std::string_view view_of(const flatbuffers::String* text) {
+    return text == nullptr ? std::string_view() : text->string_view();
+}
+
+}  // namespace
+
+MessagePlace read_prefix(const Source& source, uint64_t offset) {
+    MessagePlace place;
+    const uint64_t size = source.size();
+    if (offset >= size || size - offset < 4) return place;
+    const Bytes first = source.metadata_copy(offset, std::min<uint64_t>(8, size - offset));
+    uint32_t length = base::load<uint32_t>(first.data);
+    place.head_offset = offset + 4;
+    if (length == kContinuation) {
+        if (first.size < 8) corrupt("message at offset {} is cut short", offset);
+        length = base::load<uint32_t>(first.data + 4);
+        place.head_offset = offset + 8;
+    }
+    if (length == 0) return place;
+    if (length > size - place.head_offset)
+        corrupt("message at offset {} has a head of {} bytes, {} are left", offset, length,
+                size - place.head_offset);
+    place.head_length = length;
+    place.body_offset = place.head_offset + length;
+    return place;
+}
+
+const fb::MessageHead& verify_head(base::ByteSpan bytes) {
+    return verify<fb::MessageHead>(bytes, "message");
+}
+const fb::Message& verify_message(base::ByteSpan bytes) {
+    return verify<fb::Message>(bytes, "message");
+}
+const fb::Footer& verify_footer(base::ByteSpan bytes) {
+    return verify<fb::Footer>(bytes, "footer");
+}
+
+BatchHeader::BatchHeader(const Source& source, const MessagePlace& place)
+    : place_(place), bytes_(source.metadata_copy(place.head_offset, place.head_length)) {
+    message_ = &verify_message(bytes_.span());
+    if (message_->version() < fb::Version::V4 || message_->version() > fb::Version::V5)
+        base::raise(ErrorKind::kUnsupported, "record batches of Arrow metadata version {}",
+                    static_cast<int>(message_->version()) + 1);
+    union_validity_ = message_->version() < fb::Version::V5;
+    batch_ = message_->header_as_RecordBatch();
+    if (const fb::DictionaryBatch* dictionary = message_->header_as_DictionaryBatch())
+        batch_ = dictionary->data();
+    if (batch_ == nullptr) corrupt("message is not a record batch");
+    rows_ = batch_->length();
+    if (rows_ < 0) corrupt("{} rows", rows_);
+    if (message_->metadata() != nullptr)
+        for (const fb::KeyValue* entry : *message_->metadata())
+            metadata_.emplace(view_of(entry->key()), view_of(entry->value()));
+    read_codec();
+    views_before_.push_back(0);
+    if (batch_->view_buffers() == nullptr) return;
+    const int64_t limit = batch_->buffers() == nullptr ? 0 : batch_->buffers()->size();
+    for (int64_t count : *batch_->view_buffers()) {
+        if (count < 0 || count > limit - views_before_.back())
+            corrupt("{} view buffers among {} buffers", count, limit);
+        views_before_.push_back(views_before_.back() + count);
+    }
+}
+
+void BatchHeader::read_codec() {
+    if (const fb::BodyCompression* compression = batch_->compression()) {
+        if (compression->method() != fb::BodyMethod::PerBuffer)
+            base::raise(ErrorKind::kUnsupported, "body compression method {}",
+                        static_cast<int>(compression->method()));
+        switch (compression->codec()) {
+            case fb::BodyCodec::Lz4Frame:
+                codec_ = codec::Codec::kLz4Frame;
+                return;
+            case fb::BodyCodec::Zstd:
+                codec_ = codec::Codec::kZstd;
+                return;
+        }
+        base::raise(ErrorKind::kUnsupported, "body codec {}",
+                    static_cast<int>(compression->codec()));
+    }
+    // Writers of 0.17 named the codec in the message's metadata.
+    std::string_view old = metadata("ARROW:experimental_compression");
+    if (old.data() == nullptr) return;
+    if (old == "ZSTD" || old == "zstd")
+        codec_ = codec::Codec::kZstd;
+    else if (old == "LZ4" || old == "lz4" || old == "LZ4_FRAME" || old == "lz4_frame")
+        codec_ = codec::Codec::kLz4Frame;
+    else
+        base::raise(ErrorKind::kUnsupported, "body codec \"{}\"", old);
+}
+
+BatchHeader::Node BatchHeader::node(int32_t index) const {
+    const auto* nodes = batch_->nodes();
+    if (nodes == nullptr || static_cast<uint32_t>(index) >= nodes->size())
+        corrupt("the batch has no node {}", index);
+    const fb::Node& node = *nodes->Get(static_cast<flatbuffers::uoffset_t>(index));
+    if (node.length() < 0 || node.null_count() > node.length())
+        corrupt("{} values with {} NULLs", node.length(), node.null_count());
+    return {node.length(), node.null_count()};
+}
+
+BufferPlace BatchHeader::buffer(int32_t index) const {
+    const auto* buffers = batch_->buffers();
+    if (buffers == nullptr || static_cast<uint32_t>(index) >= buffers->size())
+        corrupt("the batch has no buffer {}", index);
+    const fb::Buffer& buffer = *buffers->Get(static_cast<flatbuffers::uoffset_t>(index));
+    const auto offset = static_cast<uint64_t>(buffer.offset());
+    const auto length = static_cast<uint64_t>(buffer.length());
+    // An absent buffer may state any offset.
+    if (length == 0) return {place_.body_offset, 0};
+    if (offset > place_.body_length || length > place_.body_length - offset)
+        corrupt("buffer {} of {} bytes at {} lies outside the body's {} bytes", index,
+                buffer.length(), buffer.offset(), place_.body_length);
+    return {place_.body_offset + offset, length};
+}
+
+int32_t BatchHeader::buffer_at(int32_t buffers, int32_t unions, int32_t views) const {
+    if (static_cast<size_t>(views) >= views_before_.size())
+        corrupt("the batch states the buffers of {} view fields only", views_before_.size() - 1);
+    return buffers + (union_validity_ ? unions : 0) +
+           static_cast<int32_t>(views_before_[static_cast<size_t>(views)]);
+}
+
+int64_t BatchHeader::view_buffers(int32_t view) const {
+    if (static_cast<size_t>(view) + 1 >= views_before_.size())
+        corrupt("the batch states the buffers of {} view fields only", views_before_.size() - 1);
+    return views_before_[static_cast<size_t>(view) + 1] - views_before_[static_cast<size_t>(view)];
+}
+
+std::string_view BatchHeader::metadata(std::string_view key) const {
+    auto found = metadata_.find(key);
+    return found == metadata_.end() ? std::string_view() : found->second;
+}
+
+std::vector<column::KeyValue> BatchHeader::all_metadata() const {
+    std::vector<column::KeyValue> result;
+    if (message_->metadata() == nullptr) return result;
+    for (const fb::KeyValue* entry : *message_->metadata())
+        result.push_back(
+            {std::string(view_of(entry->key())), std::string(view_of(entry->value()))});
+    return result;
+}
+
+}  // namespace loom::arrow

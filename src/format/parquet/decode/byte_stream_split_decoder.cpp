@@ -1,0 +1,9 @@
+#include "format/parquet/decode/value_decoder.h"
+
+namespace loom::parquet {
+
+std::unique_ptr<ValueDecoder> make_byte_stream_split_decoder(const DecoderInput&) {
+    base::raise(base::ErrorKind::kUnsupported, "not yet");
+}
+
+}  // namespace loom::parquet

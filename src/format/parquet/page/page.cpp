@@ -1,0 +1,50 @@
+#include "format/parquet/page/page.h"
+
+namespace loom::parquet {
+
+namespace {
+
+LevelDecoder take_levels_v1(base::ByteReader& in, ValueEncoding encoding, int64_t slots,
+                            int max_level) {
+    if (max_level == 0) return LevelDecoder();
+    if (encoding == ValueEncoding::kBitPacked)
+        return LevelDecoder::bit_packed(
+            in.take(LevelDecoder::bit_packed_bytes(slots, max_level), "the bit-packed levels"),
+            max_level);
+    if (encoding != ValueEncoding::kRle)
+        base::raise(base::ErrorKind::kUnsupported, "levels with the encoding {} are not supported",
+                    name(encoding));
+    if (slots == 0 && in.at_end()) return LevelDecoder();
+    const auto length = in.read<uint32_t>("the length of levels");
+    return LevelDecoder::rle(in.take(length, "the levels"), max_level);
+}
+
+}  // namespace
+
+void split_page_v1(base::ByteSpan bytes, MaxLevels levels, Page& page) {
+    const PageHeader& header = page.header;
+    base::ByteReader in(bytes);
+    page.repetition =
+        take_levels_v1(in, header.repetition_encoding, header.value_count, levels.repetition);
+    page.definition =
+        take_levels_v1(in, header.definition_encoding, header.value_count, levels.definition);
+    page.values = bytes.subspan(in.position());
+}
+
+void split_page_v2(base::ByteSpan bytes, MaxLevels levels, Page& page) {
+    const PageHeader& header = page.header;
+    base::ByteReader in(bytes);
+    const base::ByteSpan repetition =
+        in.take(static_cast<uint64_t>(header.repetition_bytes), "the repetition levels");
+    const base::ByteSpan definition =
+        in.take(static_cast<uint64_t>(header.definition_bytes), "the definition levels");
+    page.repetition = levels.repetition == 0 ? LevelDecoder()
+                                             : LevelDecoder::rle(repetition, levels.repetition);
+    if (levels.definition == 0)
+        page.definition = LevelDecoder();
+    else  // also with a null_count of 0: there are files where it is wrong
+        page.definition = LevelDecoder::rle(definition, levels.definition);
+    page.values = bytes.subspan(in.position());
+}
+
+}  // namespace loom::parquet

@@ -1,0 +1,103 @@
+#pragma once
+// The only door to PostgreSQL's headers, and the only place that knows how its versions differ.
+// Every file of src/pg includes this one first.
+
+extern "C" {
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/sysattr.h"
+#include "catalog/pg_type.h"
+#include "commands/defrem.h"
+#include "commands/explain.h"
+#include "fmgr.h"
+#include "foreign/fdwapi.h"
+#include "foreign/foreign.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/pathnodes.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/planmain.h"
+#include "optimizer/restrictinfo.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+#if PG_VERSION_NUM >= 180000
+#include "commands/explain_format.h"
+#include "commands/explain_state.h"
+#endif
+}
+
+// PostgreSQL's own macros with common names get in the way of the standard library.
+#undef Min
+#undef Max
+#undef Abs
+#undef gettext
+#undef ngettext
+#undef snprintf
+#undef vsnprintf
+#undef sprintf
+#undef printf
+#undef fprintf
+#undef strerror
+#undef _
+
+namespace loom::pg {
+
+/// create_foreignscan_path, whose argument list grew in 17 (restriction list) and 18 (disabled nodes).
+inline ForeignPath* make_foreign_scan_path(PlannerInfo* root, RelOptInfo* rel, double rows,
+                                           Cost startup_cost, Cost total_cost,
+                                           Relids required_outer) {
+    return create_foreignscan_path(root, rel, nullptr, rows,
+#if PG_VERSION_NUM >= 180000
+                                   0,
+#endif
+                                   startup_cost, total_cost, NIL, required_outer, nullptr,
+#if PG_VERSION_NUM >= 170000
+                                   NIL,
+#endif
+                                   NIL);
+}
+
+/// create_foreign_upper_path, with the same differences.
+inline ForeignPath* make_foreign_upper_path(PlannerInfo* root, RelOptInfo* rel, PathTarget* target,
+                                            double rows, Cost startup_cost, Cost total_cost,
+                                            List* private_list) {
+    return create_foreign_upper_path(root, rel, target, rows,
+#if PG_VERSION_NUM >= 180000
+                                     0,
+#endif
+                                     startup_cost, total_cost, NIL, nullptr,
+#if PG_VERSION_NUM >= 170000
+                                     NIL,
+#endif
+                                     private_list);
+}
+
+/// expression_tree_walker, whose callback has had a prototype only since 16.
+inline bool walk_expression(Node* node, bool (*walker)(Node*, void*), void* context) {
+#if PG_VERSION_NUM >= 160000
+    return expression_tree_walker(node, walker, context);
+#else
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wcast-function-type"
+    return expression_tree_walker(node, reinterpret_cast<bool (*)()>(walker), context);
+#pragma GCC diagnostic pop
+#endif
+}
+
+/// Returns whether a collation orders text by bytes.
+bool collation_is_c_maylongjmp(Oid collation);
+
+/// Returns whether the current user has the rights of pg_read_server_files.
+bool may_read_server_files() noexcept;
+
+}  // namespace loom::pg

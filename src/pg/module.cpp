@@ -1,0 +1,17 @@
+// What happens when PostgreSQL loads the library. Starts no thread: the postmaster may be the caller.
+
+#include "pg/bridge/bridge.h"
+#include "pg/guc/settings.h"
+
+extern "C" {
+
+#ifdef PG_MODULE_MAGIC_EXT
+PG_MODULE_MAGIC_EXT(.name = "pg_loom", .version = LOOM_VERSION);
+#else
+PG_MODULE_MAGIC;
+#endif
+
+PGDLLEXPORT void _PG_init(void);
+void _PG_init(void) { loom::pg::define_settings_maylongjmp(); }
+
+}  // extern "C"
