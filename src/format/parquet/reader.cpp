@@ -2,6 +2,7 @@
 
 #include "format/parquet/read/file_state.h"
 #include "format/parquet/read/flat_column_reader.h"
+#include "format/parquet/read/nested_column_reader.h"
 
 namespace loom::parquet {
 
@@ -61,8 +62,8 @@ std::unique_ptr<format::ColumnReader> ParquetReader::open_column(
     return base::with_where([&] { return file_->where(row_group, column); },
                             [&]() -> std::unique_ptr<format::ColumnReader> {
                                 if (!tree().is_flat(column))
-                                    base::raise(ErrorKind::kUnsupported,
-                                                "nested columns are not supported yet");
+                                    return std::make_unique<NestedColumnReader>(file_, row_group,
+                                                                                column, options);
                                 return std::make_unique<FlatColumnReader>(file_, row_group, column,
                                                                           options);
                             });
