@@ -49,7 +49,6 @@ struct DecoderInput {
     const LeafType* leaf = nullptr;
     ValueEncoding encoding = ValueEncoding::kPlain;
     base::ByteSpan bytes;           ///< with base::kBufferSlack behind
-    int64_t slots = 0;              ///< values and NULLs in the page: no page holds more values
     const column::ColumnView* dictionary = nullptr;  ///< for dictionary encodings
     base::MemoryBudget* budget = nullptr;
 };

@@ -47,6 +47,7 @@ ChunkReader::ChunkReader(io::File& file, ChunkPlan plan, MaxLevels levels,
 
 void ChunkReader::rewind() noexcept {
     position_ = plan_.begin;
+    slots_passed_ = 0;
     next_planned_ = 0;
     planned_ = nullptr;
     dictionary_pending_ = plan_.by_pages && plan_.dictionary_begin < plan_.dictionary_end;
@@ -60,6 +61,8 @@ bool ChunkReader::next() {
 
 bool ChunkReader::move_to_next_page() {
     if (!plan_.by_pages) {
+        // Behind the stated end only while values are missing.
+        if (position_ >= plan_.end && slots_passed_ >= plan_.slot_count) return false;
         page_offset_ = position_;
         limit_ = plan_.hard_end;
         return page_offset_ < limit_;
@@ -82,6 +85,7 @@ bool ChunkReader::next_header() {
     if (!move_to_next_page()) return false;
     parse_header();
     check_header();
+    if (header_.is_data()) slots_passed_ += header_.value_count;
     position_ = body_offset_ + static_cast<uint64_t>(header_.compressed_size);
     return true;
 }
@@ -232,13 +236,11 @@ Page ChunkReader::load() {
 bool ChunkReader::all_pages_are_codes() {
     bool codes = false;
     bool all = true;
-    int64_t slots = 0;
     rewind();
     // Of a chunk that is not read whole anyway, only the headers are read here.
     hopping_ = plan_.by_pages || plan_.end - plan_.begin > kWholeChunkBytes;
-    while (all && (plan_.by_pages || (slots < plan_.slot_count && position_ < plan_.end)) && next()) {
+    while (all && (plan_.by_pages || position_ < plan_.end) && next()) {
         if (!header_.is_data() || header_.value_count == 0) continue;
-        slots += header_.value_count;
         codes = true;
         all = is_dictionary(header_.encoding);
     }

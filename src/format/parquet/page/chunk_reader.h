@@ -72,6 +72,7 @@ class ChunkReader {
     uint64_t window_end_ = 0;
 
     PageHeader header_;
+    int64_t slots_passed_ = 0;  // in data pages up to the current one
     uint64_t position_ = 0;     // where the next header is looked for
     uint64_t page_offset_ = 0;  // of the current page's header
     uint64_t body_offset_ = 0;

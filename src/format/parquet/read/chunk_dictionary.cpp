@@ -31,7 +31,6 @@ ChunkDictionary::ChunkDictionary(const LeafType& leaf, Page page, base::MemoryBu
     DecoderInput input;
     input.leaf = &leaf;
     input.bytes = page_.values;
-    input.slots = entries;
     const auto decoder = make_plain_decoder(input);
     const auto count = static_cast<uint64_t>(entries);
     values_.resize_discarding(count * static_cast<uint64_t>(leaf.logical_width()));

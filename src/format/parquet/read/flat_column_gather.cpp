@@ -4,7 +4,6 @@
 #include <bit>
 #include <cstring>
 
-#include "format/parquet/decode/convert.h"
 #include "format/parquet/decode/expand.h"
 #include "format/parquet/read/flat_column_reader.h"
 
@@ -103,14 +102,7 @@ void FlatColumnReader::gather_slots(int64_t count, std::span<const uint16_t> sel
             default: return gather_codes<uint32_t>(count, selection, out);
         }
     }
-    const Conversion conversion = leaf_.type.conversion;
-    if (conversion == Conversion::kNone || conversion == Conversion::kBool ||
-        is_dictionary(page_.header.encoding))
-        return values_->gather(count, selection, out);
-    physical_.resize_discarding(selection.size() *
-                                static_cast<uint64_t>(leaf_.type.physical_width()));
-    values_->gather(count, selection, physical_.data());
-    convert_values(leaf_.type, physical_.data(), static_cast<int64_t>(selection.size()), out);
+    values_->gather(count, selection, out);
 }
 
 template <typename T>

@@ -73,14 +73,8 @@ void FlatColumnReader::open_values() {
                              page_codes_.width() % 8 == 0;
         return;
     }
-    DecoderInput input;
-    input.leaf = &leaf_.type;
-    input.encoding = page_.header.encoding;
-    input.bytes = page_.values;
-    input.slots = page_.header.value_count;
-    input.dictionary = dictionary_ ? &dictionary_->dictionary().values : nullptr;
-    input.budget = file_->options.budget;
-    values_ = make_value_decoder(input);
+    values_ = std::make_unique<SlotDecoder>(leaf_.type, page_, dictionary_ ? &*dictionary_ : nullptr,
+                                            file_->options.budget, physical_);
 }
 
 void FlatColumnReader::skip_rows(int64_t count) {

@@ -77,8 +77,7 @@ void FlatColumnReader::check_rows(int64_t row, int64_t count) const {
 
 int32_t FlatColumnReader::slot_width() const noexcept {
     if (codes_) return dictionary_->code_width();
-    if (leaf_.type.conversion == Conversion::kBool) return 1;
-    return leaf_.type.logical_width();
+    return SlotDecoder::slot_width(leaf_.type);
 }
 
 ColumnView FlatColumnReader::start_view(int64_t length) const {
@@ -129,7 +128,7 @@ ColumnView FlatColumnReader::read_batch(int64_t row, int64_t count, bool allow_r
 
 // A batch within one page, without NULLs and without a conversion, is handed out where it lies.
 const uint8_t* FlatColumnReader::try_in_place(int64_t row, int64_t count) {
-    if (codes_ || leaf_.type.conversion != Conversion::kNone) return nullptr;
+    if (codes_) return nullptr;
     enter_page(row);
     if (count > page_end_ - row) return nullptr;
     if (!all_defined_ || values_ == nullptr) return nullptr;
@@ -191,14 +190,7 @@ void FlatColumnReader::decode_slots(int64_t count, uint8_t* out) {
             default: return decode_codes<uint32_t>(count, out);
         }
     }
-    const Conversion conversion = leaf_.type.conversion;
-    if (conversion == Conversion::kNone || conversion == Conversion::kBool ||
-        is_dictionary(page_.header.encoding))
-        return values_->decode(count, out);
-    physical_.resize_discarding(static_cast<uint64_t>(count) *
-                                static_cast<uint64_t>(leaf_.type.physical_width()));
-    values_->decode(count, physical_.data());
-    convert_values(leaf_.type, physical_.data(), count, out);
+    values_->decode(count, out);
 }
 
 template <typename T>

@@ -7,10 +7,10 @@
 #include <optional>
 #include <vector>
 
-#include "format/parquet/decode/value_decoder.h"
 #include "format/parquet/page/chunk_reader.h"
 #include "format/parquet/read/chunk_dictionary.h"
 #include "format/parquet/read/file_state.h"
+#include "format/parquet/read/slot_decoder.h"
 
 namespace loom::parquet {
 
@@ -90,10 +90,10 @@ class FlatColumnReader final : public format::ColumnReader {
     bool all_defined_ = false;
     HybridDecoder page_codes_;
     bool codes_are_bounded_ = false;  // no code of the page's width can lie beyond the dictionary
-    std::unique_ptr<ValueDecoder> values_;
+    std::unique_ptr<SlotDecoder> values_;
 
     // Pages and decoders that the last view may point into.
-    std::vector<std::pair<Page, std::unique_ptr<ValueDecoder>>> kept_;
+    std::vector<std::pair<Page, std::unique_ptr<SlotDecoder>>> kept_;
 
     base::Buffer slots_;      // one batch: values or codes
     base::Buffer validity_;

@@ -12,8 +12,14 @@ using column::kBatchRows;
 namespace {
 
 constexpr uint32_t kUnmapped = 0xffffffff;
-// After so many values a dictionary that holds more than 3/4 of them is given up.
-constexpr int64_t kTrialValues = 16384;
+// Values after which a dictionary of nearly as many entries is given up.
+constexpr int64_t kFirstTrial = kBatchRows;
+constexpr int64_t kSecondTrial = 4 * kBatchRows;
+
+bool repeats_too_little(int64_t values, int64_t entries) {
+    return (values >= kFirstTrial && entries > values / 16 * 15) ||
+           (values >= kSecondTrial && entries > values / 4 * 3);
+}
 
 bool is_present(const ColumnView& view, int64_t row) {
     if (view.is_null(row)) return false;
@@ -160,7 +166,7 @@ void LeafBuffer::give_up_if_useless() {
     const ValueStore& entries = builder_.entries();
     const auto values = static_cast<int64_t>(codes_.size());
     const int64_t bytes = entries.byte_size() + (leaf_.width == 0 ? 4 * entries.size() : 0);
-    if (bytes > dictionary_limit_ || (values >= kTrialValues && entries.size() > values / 4 * 3))
+    if (bytes > dictionary_limit_ || repeats_too_little(values, entries.size()))
         abandon_dictionary();
 }
 
@@ -177,12 +183,11 @@ void LeafBuffer::finish() {
         entries.size() <= 1 ? 1 : std::bit_width(static_cast<uint64_t>(entries.size() - 1));
     const int64_t coded = entries.byte_size() + prefix * entries.size() +
                           static_cast<int64_t>(codes_.size()) * code_bits / 8;
-    if (codes_.empty() || coded > plain / 10 * 9) abandon_dictionary();
+    if (codes_.empty() || coded > plain / 3 * 2) abandon_dictionary();
 }
 
 void LeafBuffer::abandon_dictionary() {
-    const ValueStore& entries = builder_.entries();
-    for (uint32_t code : codes_) values_.append_bytes(entries.bytes(code));
+    values_.append_decoded(builder_.entries(), codes_);
     codes_.clear();
     builder_.clear();
     mapped_version_ = 0;

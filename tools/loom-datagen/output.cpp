@@ -1,0 +1,118 @@
+#include "output.h"
+
+#include "format/parquet/write/writer.h"
+#include "text_format.h"
+
+namespace loom::datagen {
+
+namespace {
+
+using column::TypeId;
+using parquet::ValueEncoding;
+
+bool suits(ValueEncoding encoding, const column::DataType& type) {
+    const bool whole = column::is_integer(type.id) || type.id == TypeId::kTimestamp;
+    switch (encoding) {
+        case ValueEncoding::kDeltaBinaryPacked:
+            return whole;
+        case ValueEncoding::kDeltaLengthByteArray:
+        case ValueEncoding::kDeltaByteArray:
+            return column::is_bytes(type.id);
+        case ValueEncoding::kByteStreamSplit:
+            return whole || type.id == TypeId::kFloat32 || type.id == TypeId::kFloat64;
+        case ValueEncoding::kRle:
+            return type.id == TypeId::kBool;
+        case ValueEncoding::kPlain:
+            return true;
+    }
+    return false;
+}
+
+class ParquetFile final : public OutputFile {
+  public:
+    ParquetFile(const column::Schema& schema, parquet::WriterOptions options,
+                std::unique_ptr<io::Sink> sink)
+        : writer_(schema, std::move(options), std::move(sink)) {}
+    void write(Prepared& prepared) override {
+        writer_.write(prepared.block.views(), prepared.block.rows);
+    }
+    void finish() override { writer_.finish(); }
+    uint64_t bytes() const override { return writer_.bytes_written(); }
+
+  private:
+    parquet::Writer writer_;
+};
+
+std::unique_ptr<OutputFile> create_parquet(const std::string& path, const column::Schema& schema,
+                                           const OutputOptions& options, int64_t row_group_rows,
+                                           int threads) {
+    parquet::WriterOptions writer;
+    writer.codec = options.codec.value_or(codec::Codec::kSnappy);
+    writer.row_group_rows = row_group_rows;
+    writer.dictionary = options.dictionary;
+    writer.page_version = options.page_version;
+    writer.threads = threads;
+    if (options.encoding)
+        for (const column::Field& field : schema.fields)
+            if (suits(*options.encoding, *field.type))
+                writer.columns[field.name].encoding = options.encoding;
+    return std::make_unique<ParquetFile>(schema, std::move(writer), io::create_local_file(path));
+}
+
+class CsvFile final : public OutputFile {
+  public:
+    CsvFile(const column::Schema& schema, std::unique_ptr<io::Sink> sink) : sink_(std::move(sink)) {
+        std::string header;
+        for (const column::Field& field : schema.fields) {
+            if (!header.empty()) header += ',';
+            append_quoted(field.name, header);
+        }
+        sink_->write(base::as_bytes(header + "\r\n"));
+    }
+    void prepare(Prepared& prepared) const override {
+        const std::vector<column::ColumnView> views = prepared.block.views();
+        for (int64_t row = 0; row < prepared.block.rows; ++row) {
+            for (size_t i = 0; i < views.size(); ++i) {
+                if (i != 0) prepared.text += ',';
+                append_csv_field(views[i], row, prepared.text);
+            }
+            prepared.text += "\r\n";
+        }
+    }
+    void write(Prepared& prepared) override { sink_->write(base::as_bytes(prepared.text)); }
+    void finish() override { sink_->close(); }
+    uint64_t bytes() const override { return sink_->position(); }
+
+  private:
+    std::unique_ptr<io::Sink> sink_;
+};
+
+}  // namespace
+
+std::string_view extension(FileFormat format) noexcept {
+    switch (format) {
+        case FileFormat::kParquet:
+            return "parquet";
+        case FileFormat::kArrow:
+            return "arrow";
+        case FileFormat::kCsv:
+            return "csv";
+    }
+    return "";
+}
+
+std::unique_ptr<OutputFile> create_file(const std::string& path, const column::Schema& schema,
+                                        const OutputOptions& options, int64_t row_group_rows,
+                                        int threads) {
+    switch (options.format) {
+        case FileFormat::kParquet:
+            return create_parquet(path, schema, options, row_group_rows, threads);
+        case FileFormat::kCsv:
+            return std::make_unique<CsvFile>(schema, io::create_local_file(path));
+        case FileFormat::kArrow:
+            break;
+    }
+    base::raise(base::ErrorKind::kUnsupported, "this build can't write Arrow files");
+}
+
+}  // namespace loom::datagen
