@@ -108,7 +108,7 @@ format::ChunkInfo ParquetReader::chunk_info(int64_t row_group, int leaf_index) c
     format::ChunkInfo info;
     info.path = leaf.path;
     info.type = leaf.type_text;
-    for (const ValueEncoding encoding : chunk.encodings) {
+    for (const PageEncoding encoding : chunk.encodings) {
         if (!info.encodings.empty()) info.encodings += ',';
         info.encodings += name(encoding);
     }

@@ -161,13 +161,13 @@ ColumnChunk Footer::chunk(int64_t row_group, int leaf) const {
     return read_column_chunk(in);
 }
 
-std::vector<SortingColumn> Footer::sorting_columns(int64_t row_group) const {
-    std::vector<SortingColumn> columns;
+std::vector<RowOrder> Footer::row_order(int64_t row_group) const {
+    std::vector<RowOrder> columns;
     const RowGroup& group = row_groups_[static_cast<size_t>(row_group)];
     if (group.sorting_offset == 0) return columns;
     CompactReader in(bytes().subspan(group.sorting_offset));
     read_list(in, Type::kList, Type::kStruct,
-              [&](uint32_t) { columns.push_back(read_sorting_column(in)); });
+              [&](uint32_t) { columns.push_back(read_row_order(in)); });
     return columns;
 }
 

@@ -44,7 +44,7 @@ class Footer {
 
     /// Decodes the chunk of a leaf. Its spans stay valid as long as the footer.
     ColumnChunk chunk(int64_t row_group, int leaf) const;
-    std::vector<SortingColumn> sorting_columns(int64_t row_group) const;
+    std::vector<RowOrder> row_order(int64_t row_group) const;
 
   private:
     void parse(thrift::CompactReader& in);
