@@ -94,7 +94,9 @@ void append_timestamp(int64_t value, TimeUnit unit, bool with_zone, std::string&
     append_date(days, out);
     out += ' ';
     append_clock(seconds - days * 86400, out);
-    append_fraction(value - seconds * per_second, per_second, out);
+    // In unsigned arithmetic: seconds * per_second may pass the range at its lower end.
+    const auto whole = static_cast<uint64_t>(seconds) * static_cast<uint64_t>(per_second);
+    append_fraction(static_cast<int64_t>(static_cast<uint64_t>(value) - whole), per_second, out);
     if (with_zone) out += "+00";
 }
 

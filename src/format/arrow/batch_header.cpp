@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "format/arrow/flatbuffer_access.h"
 #include "ipc_generated.h"
 
 namespace loom::arrow {
@@ -85,7 +86,8 @@ BatchHeader::BatchHeader(const Source& source, const MessagePlace& place)
     views_before_.push_back(0);
     if (batch_->view_buffers() == nullptr) return;
     const int64_t limit = batch_->buffers() == nullptr ? 0 : batch_->buffers()->size();
-    for (int64_t count : *batch_->view_buffers()) {
+    for (uint32_t i = 0; i < batch_->view_buffers()->size(); ++i) {
+        const auto count = scalar_at(*batch_->view_buffers(), i);
         if (count < 0 || count > limit - views_before_.back())
             corrupt("{} view buffers among {} buffers", count, limit);
         views_before_.push_back(views_before_.back() + count);
@@ -123,7 +125,7 @@ BatchHeader::Node BatchHeader::node(int32_t index) const {
     const auto* nodes = batch_->nodes();
     if (nodes == nullptr || static_cast<uint32_t>(index) >= nodes->size())
         corrupt("the batch has no node {}", index);
-    const fb::Node& node = *nodes->Get(static_cast<flatbuffers::uoffset_t>(index));
+    const auto node = struct_at(*nodes, static_cast<uint32_t>(index));
     if (node.length() < 0 || node.null_count() > node.length())
         corrupt("{} values with {} NULLs", node.length(), node.null_count());
     return {node.length(), node.null_count()};
@@ -133,7 +135,7 @@ BufferPlace BatchHeader::buffer(int32_t index) const {
     const auto* buffers = batch_->buffers();
     if (buffers == nullptr || static_cast<uint32_t>(index) >= buffers->size())
         corrupt("the batch has no buffer {}", index);
-    const fb::Buffer& buffer = *buffers->Get(static_cast<flatbuffers::uoffset_t>(index));
+    const auto buffer = struct_at(*buffers, static_cast<uint32_t>(index));
     const auto offset = static_cast<uint64_t>(buffer.offset());
     const auto length = static_cast<uint64_t>(buffer.length());
     // An absent buffer may state any offset.
