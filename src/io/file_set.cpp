@@ -86,11 +86,11 @@ void Listing::walk(const std::string& dir, std::vector<PathKey>& hive_keys, int 
 
 void Listing::take_directory(const std::string& path, std::string_view name,
                              std::vector<PathKey>& hive_keys, int depth) {
-    if (!spec.hive) return walk(path, hive_keys, depth + 1);
+    // A folder of another kind (Paimon's buckets, say) gives no key; take_file checks that all files
+    // have the same keys.
     const size_t equals = name.find('=');
-    if (equals == std::string_view::npos || equals == 0)
-        base::raise(ErrorKind::kBadOption,
-                    "directory \"{}\" is not called KEY=VALUE, as hive_partitioning needs it", path);
+    if (!spec.hive || equals == std::string_view::npos || equals == 0)
+        return walk(path, hive_keys, depth + 1);
     PathKey key{percent_decode(name.substr(0, equals)), std::nullopt};
     const std::string_view value = name.substr(equals + 1);
     if (value != kHiveNull) key.value = percent_decode(value);

@@ -99,6 +99,9 @@ TEST_F(FileSetTest, InconsistentHiveLayoutsNameThePath) {
     std::filesystem::remove_all(root + "/K=2");
     put("plain/x.parquet");
     EXPECT_NE(message(spec).find("/plain"), std::string::npos);
+    std::filesystem::remove_all(root + "/plain");
+    put("k=2/bucket-0/x.parquet");
+    EXPECT_EQ(list_files(spec).size(), 2U);
 }
 
 }  // namespace

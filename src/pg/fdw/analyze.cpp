@@ -123,6 +123,8 @@ int acquire_sample(Relation relation, int level, HeapTuple* rows, int target, do
 
 bool analyze_table(Relation relation, AcquireSampleRowsFunc* function, BlockNumber* pages) {
     return pg_entry([=] {
+        // A sample consists of heap tuples, which are narrower than a foreign table may be.
+        if (RelationGetDescr(relation)->natts > MaxTupleAttributeNumber) return false;
         const TableDef def = read_table_def(relation);
         uint64_t bytes = 0;
         for (const io::SourceFile& file : io::list_files(def.options.files))

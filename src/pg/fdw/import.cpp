@@ -4,6 +4,8 @@
 //   IMPORT FOREIGN SCHEMA "/folder" FROM SERVER arrow_fdw INTO s                   a table per file or
 //                                                                                  partitioned folder
 
+#include <set>
+
 #include "pg/bridge/bridge.h"
 #include "pg/fdw/fdw.h"
 #include "pg/fdw/table_ddl.h"
@@ -88,7 +90,12 @@ List* import_schema(ImportForeignSchemaStmt* statement, Oid) {
         const ImportOptions options = parse_import_options(statement->options, &table_options);
         int workers = -1;
         List* commands = NIL;
-        for (const format::DiscoveredTable& table : find_tables(statement, table_options, &workers)) {
+        std::set<std::string> names;
+        for (format::DiscoveredTable& table : find_tables(statement, table_options, &workers)) {
+            // Long names of a folder's tables may become equal when they are cut.
+            const std::string wanted = table.name;
+            for (int n = 2; !names.insert(cut_name(table.name)).second; ++n)
+                table.name = cut_name(wanted.substr(0, NAMEDATALEN - 8)) + "__" + std::to_string(n);
             TableDdl ddl = make_table_ddl(table, statement->local_schema, options);
             if (workers >= 0) ddl.options += ", parallel_workers '" + std::to_string(workers) + "'";
             const char* name = ddl.name.c_str();

@@ -178,6 +178,21 @@ int only_match(const column::Schema& schema, const std::string& name, Matches ma
     return found;
 }
 
+// NAME#n is the nth field called NAME: the only way to tell fields of one name apart.
+int find_numbered(const column::Schema& schema, const std::string& name) {
+    const size_t hash = name.rfind('#');
+    if (hash == std::string::npos || hash + 1 == name.size()) return -1;
+    int number = 0;
+    for (size_t i = hash + 1; i < name.size(); ++i) {
+        if (name[i] < '0' || name[i] > '9' || number > 99'999) return -1;
+        number = number * 10 + name[i] - '0';
+    }
+    const std::string base = name.substr(0, hash);
+    for (size_t i = 0; i < schema.fields.size(); ++i)
+        if (schema.fields[i].name == base && --number == 0) return static_cast<int>(i);
+    return -1;
+}
+
 }  // namespace
 
 int find_field(const column::Schema& schema, const std::string& name) {
@@ -190,7 +205,7 @@ int find_field(const column::Schema& schema, const std::string& name) {
         index = only_match(schema, name, [&](const std::string& field) {
             return field.size() >= NAMEDATALEN && field.starts_with(name);
         });
-    return index;
+    return index >= 0 ? index : find_numbered(schema, name);
 }
 
 const std::optional<std::string> path_key_value(const io::SourceFile& file,

@@ -49,7 +49,7 @@ TableOptions parse_table_options(List* options);
 
 /// Finds the field of a schema that a column called `name` refers to: the exact name, else the only one
 /// that equals it without regard to case, else (names longer than PostgreSQL allows) the only one that
-/// begins with it. Returns -1 if there is none; raises kBadName, listing them, if there are several.
+/// begins with it, else (NAME#n) the nth field called NAME. Returns -1 if there is none; raises kBadName, listing them, if there are several.
 int find_field(const column::Schema& schema, const std::string& name);
 
 /// Returns the value of `virtual` key `key` for a file; raises kBadName if the path gives no such key.

@@ -4,6 +4,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "column/text.h"
 #include "pg/types/convert_steps.h"
 #include "pg/types/numeric.h"
 
@@ -114,27 +115,12 @@ ConvertRows choose_integer(Converter& self) {
     }
 }
 
-float half_to_float(uint16_t half) {
-    const uint32_t sign = (half & 0x8000U) << 16;
-    const uint32_t exponent = (half >> 10) & 0x1F;
-    const uint32_t fraction = half & 0x3FF;
-    if (exponent == 0) {  // zero or subnormal: fraction / 2^24
-        const float value = static_cast<float>(fraction) * 0x1p-24F;
-        return sign != 0 ? -value : value;
-    }
-    const uint32_t bits = exponent == 31 ? sign | 0x7F800000U | (fraction << 13)
-                                         : sign | ((exponent + 112) << 23) | (fraction << 13);
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 template <bool kDouble>
 void rows_half(Converter&, const ColumnView& view, int64_t begin, int64_t count, Datum* values,
                bool*) {
     const auto* source = view.as<uint16_t>() + begin;
     for (int64_t i = 0; i < count; ++i) {
-        const float value = half_to_float(source[i]);
+        const float value = column::half_to_float(source[i]);
         values[i] = kDouble ? Float8GetDatum(value) : Float4GetDatum(value);
     }
 }

@@ -41,16 +41,16 @@ void ValueDecoder::gather(int64_t count, std::span<const uint16_t> selection, ui
 
 std::unique_ptr<ValueDecoder> make_value_decoder(const DecoderInput& input) {
     switch (input.encoding) {
-        case ValueEncoding::kPlain: return make_plain_decoder(input);
-        case ValueEncoding::kPlainDictionary:
-        case ValueEncoding::kRleDictionary: return make_dictionary_decoder(input);
-        case ValueEncoding::kRle: return make_boolean_rle_decoder(input);
-        case ValueEncoding::kDeltaBinaryPacked: return make_delta_binary_decoder(input);
-        case ValueEncoding::kDeltaLengthByteArray: return make_delta_length_decoder(input);
-        case ValueEncoding::kDeltaByteArray: return make_delta_byte_array_decoder(input);
-        case ValueEncoding::kByteStreamSplit: return make_byte_stream_split_decoder(input);
-        case ValueEncoding::kBitPacked:
-        case ValueEncoding::kOther: break;
+        case PageEncoding::kPlain: return make_plain_decoder(input);
+        case PageEncoding::kPlainDictionary:
+        case PageEncoding::kRleDictionary: return make_dictionary_decoder(input);
+        case PageEncoding::kRle: return make_boolean_rle_decoder(input);
+        case PageEncoding::kDeltaBinaryPacked: return make_delta_binary_decoder(input);
+        case PageEncoding::kDeltaLengthByteArray: return make_delta_length_decoder(input);
+        case PageEncoding::kDeltaByteArray: return make_delta_byte_array_decoder(input);
+        case PageEncoding::kByteStreamSplit: return make_byte_stream_split_decoder(input);
+        case PageEncoding::kBitPacked:
+        case PageEncoding::kOther: break;
     }
     base::raise(base::ErrorKind::kUnsupported, "values with the encoding {} are not supported",
                 name(input.encoding));

@@ -47,7 +47,7 @@ class ValueDecoder {
 /// What make_value_decoder() needs to know.
 struct DecoderInput {
     const LeafType* leaf = nullptr;
-    ValueEncoding encoding = ValueEncoding::kPlain;
+    PageEncoding encoding = PageEncoding::kPlain;
     base::ByteSpan bytes;           ///< with base::kBufferSlack behind
     const column::ColumnView* dictionary = nullptr;  ///< for dictionary encodings
     base::MemoryBudget* budget = nullptr;

@@ -4,14 +4,14 @@ namespace loom::parquet {
 
 namespace {
 
-LevelDecoder take_levels_v1(base::ByteReader& in, ValueEncoding encoding, int64_t slots,
+LevelDecoder take_levels_v1(base::ByteReader& in, PageEncoding encoding, int64_t slots,
                             int max_level) {
     if (max_level == 0) return LevelDecoder();
-    if (encoding == ValueEncoding::kBitPacked)
+    if (encoding == PageEncoding::kBitPacked)
         return LevelDecoder::bit_packed(
             in.take(LevelDecoder::bit_packed_bytes(slots, max_level), "the bit-packed levels"),
             max_level);
-    if (encoding != ValueEncoding::kRle)
+    if (encoding != PageEncoding::kRle)
         base::raise(base::ErrorKind::kUnsupported, "levels with the encoding {} are not supported",
                     name(encoding));
     if (slots == 0 && in.at_end()) return LevelDecoder();

@@ -22,8 +22,8 @@ void check_entries(const LeafType& leaf, int64_t entries, uint64_t bytes) {
 
 ChunkDictionary::ChunkDictionary(const LeafType& leaf, Page page, base::MemoryBudget* budget)
     : page_(std::move(page)), type_(leaf.type), values_(budget) {
-    const ValueEncoding encoding = page_.header.encoding;
-    if (encoding != ValueEncoding::kPlain && encoding != ValueEncoding::kPlainDictionary)
+    const PageEncoding encoding = page_.header.encoding;
+    if (encoding != PageEncoding::kPlain && encoding != PageEncoding::kPlainDictionary)
         base::raise(base::ErrorKind::kUnsupported, "a dictionary with the encoding {}",
                     name(encoding));
     const int64_t entries = page_.header.value_count;

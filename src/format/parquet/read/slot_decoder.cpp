@@ -6,7 +6,7 @@ namespace loom::parquet {
 
 namespace {
 
-bool needs_conversion(const LeafType& leaf, ValueEncoding encoding) noexcept {
+bool needs_conversion(const LeafType& leaf, PageEncoding encoding) noexcept {
     // A dictionary holds converted values already.
     return leaf.conversion != Conversion::kNone && leaf.conversion != Conversion::kBool &&
            !is_dictionary(encoding);

@@ -88,9 +88,7 @@ void Footer::parse(CompactReader& in) {
                                  [&](uint32_t) { metadata.push_back(read_key_value(in)); });
             case 6: return in.get(type, created_by_);
             case 7:
-                return read_list(in, type, Type::kStruct, [&](uint32_t count) {
-                    read_column_orders(in, count);
-                });
+                return read_list(in, type, Type::kStruct, [&](uint32_t) { read_column_order(in); });
             default: return false;
         }
     });
@@ -137,19 +135,21 @@ bool Footer::index_chunks(CompactReader& in, Type type, RowGroup& group) {
     return true;
 }
 
-// One entry a leaf; a union of which only the branch matters (1: the type's own order).
-void Footer::read_column_orders(CompactReader& in, uint32_t) {
-    uint8_t order = 0;
+// One entry a leaf: a union of which only the branch matters.
+void Footer::read_column_order(CompactReader& in) {
+    Order order = Order::kOther;
     read_struct(in, [&](int id, Type) {
-        order = static_cast<uint8_t>(id > 0 && id < 255 ? id : 255);
+        order = id == 1 ? Order::kType : id == 2 ? Order::kTotal : Order::kOther;
         return false;
     });
-    type_orders_.push_back(order);
+    orders_.push_back(order);
 }
 
-bool Footer::has_type_order(int leaf) const noexcept {
+Footer::Order Footer::order(int leaf) const noexcept {
     const auto at = static_cast<size_t>(leaf);
-    return at < type_orders_.size() && type_orders_[at] != 0;
+    if (at < orders_.size()) return orders_[at];
+    // DuckDB states no order, but writes bounds in that of the type.
+    return created_by_.starts_with("DuckDB") ? Order::kType : Order::kUnstated;
 }
 
 ColumnChunk Footer::chunk(int64_t row_group, int leaf) const {
@@ -161,13 +161,13 @@ ColumnChunk Footer::chunk(int64_t row_group, int leaf) const {
     return read_column_chunk(in);
 }
 
-std::vector<SortingColumn> Footer::sorting_columns(int64_t row_group) const {
-    std::vector<SortingColumn> columns;
+std::vector<RowOrder> Footer::row_order(int64_t row_group) const {
+    std::vector<RowOrder> columns;
     const RowGroup& group = row_groups_[static_cast<size_t>(row_group)];
     if (group.sorting_offset == 0) return columns;
     CompactReader in(bytes().subspan(group.sorting_offset));
     read_list(in, Type::kList, Type::kStruct,
-              [&](uint32_t) { columns.push_back(read_sorting_column(in)); });
+              [&](uint32_t) { columns.push_back(read_row_order(in)); });
     return columns;
 }
 

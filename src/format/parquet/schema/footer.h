@@ -26,6 +26,10 @@ struct RowGroup {
 /// so that decoded chunks are not kept. Thread safe once read.
 class Footer {
   public:
+    /// The order of a leaf's bounds: as its type orders values, IEEE 754's total order, one that is
+    /// not known here, or not stated at all.
+    enum class Order : uint8_t { kUnstated, kType, kTotal, kOther };
+
     /// Reads and indexes the footer. Raises kCorrupt, or kUnsupported if it is encrypted.
     Footer(io::File& file, base::MemoryBudget* budget);
 
@@ -35,19 +39,19 @@ class Footer {
     const std::string& created_by() const noexcept { return created_by_; }
     /// Returns the end of the bytes that pages may take: where the footer starts.
     uint64_t data_end() const noexcept { return data_end_; }
-    /// Returns whether the file states that leaf's statistics follow the order of its type.
-    bool has_type_order(int leaf) const noexcept;
+    /// Returns which order the bounds of a leaf follow.
+    Order order(int leaf) const noexcept;
 
     /// Decodes the chunk of a leaf. Its spans stay valid as long as the footer.
     ColumnChunk chunk(int64_t row_group, int leaf) const;
-    std::vector<SortingColumn> sorting_columns(int64_t row_group) const;
+    std::vector<RowOrder> row_order(int64_t row_group) const;
 
   private:
     void parse(thrift::CompactReader& in);
     void read_row_groups(thrift::CompactReader& in, uint32_t count);
     RowGroup read_row_group(thrift::CompactReader& in);
     bool index_chunks(thrift::CompactReader& in, thrift::Type type, RowGroup& group);
-    void read_column_orders(thrift::CompactReader& in, uint32_t count);
+    void read_column_order(thrift::CompactReader& in);
     base::ByteSpan bytes() const noexcept { return buffer_.span(); }
 
     base::Buffer buffer_;
@@ -55,7 +59,7 @@ class Footer {
     SchemaTree schema_;
     std::vector<RowGroup> row_groups_;
     std::vector<uint32_t> chunk_offsets_;
-    std::vector<uint8_t> type_orders_;
+    std::vector<Order> orders_;
     int64_t row_count_ = 0;
     std::string created_by_;
 };

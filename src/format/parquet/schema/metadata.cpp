@@ -19,12 +19,12 @@ bool get_enum(CompactReader& in, Type type, int& out) {
     return true;
 }
 
-ValueEncoding encoding_of(int number) noexcept {
-    return number >= 0 && number <= 9 && number != 1 ? static_cast<ValueEncoding>(number)
-                                                     : ValueEncoding::kOther;
+PageEncoding encoding_of(int number) noexcept {
+    return number >= 0 && number <= 9 && number != 1 ? static_cast<PageEncoding>(number)
+                                                     : PageEncoding::kOther;
 }
 
-bool get_encoding(CompactReader& in, Type type, ValueEncoding& out) {
+bool get_encoding(CompactReader& in, Type type, PageEncoding& out) {
     int number;
     if (!get_enum(in, type, number)) return false;
     out = encoding_of(number);
@@ -237,8 +237,8 @@ ColumnChunk read_column_chunk(CompactReader& in) {
     return out;
 }
 
-SortingColumn read_sorting_column(CompactReader& in) {
-    SortingColumn out;
+RowOrder read_row_order(CompactReader& in) {
+    RowOrder out;
     read_struct(in, [&](int id, Type type) {
         switch (id) {
             case 1: return in.get(type, out.leaf);
@@ -319,18 +319,18 @@ std::vector<PageLocation> read_offset_index(CompactReader& in) {
     return out;
 }
 
-std::string_view name(ValueEncoding encoding) noexcept {
+std::string_view name(PageEncoding encoding) noexcept {
     switch (encoding) {
-        case ValueEncoding::kPlain: return "PLAIN";
-        case ValueEncoding::kPlainDictionary: return "PLAIN_DICTIONARY";
-        case ValueEncoding::kRle: return "RLE";
-        case ValueEncoding::kBitPacked: return "BIT_PACKED";
-        case ValueEncoding::kDeltaBinaryPacked: return "DELTA_BINARY_PACKED";
-        case ValueEncoding::kDeltaLengthByteArray: return "DELTA_LENGTH_BYTE_ARRAY";
-        case ValueEncoding::kDeltaByteArray: return "DELTA_BYTE_ARRAY";
-        case ValueEncoding::kRleDictionary: return "RLE_DICTIONARY";
-        case ValueEncoding::kByteStreamSplit: return "BYTE_STREAM_SPLIT";
-        case ValueEncoding::kOther: break;
+        case PageEncoding::kPlain: return "PLAIN";
+        case PageEncoding::kPlainDictionary: return "PLAIN_DICTIONARY";
+        case PageEncoding::kRle: return "RLE";
+        case PageEncoding::kBitPacked: return "BIT_PACKED";
+        case PageEncoding::kDeltaBinaryPacked: return "DELTA_BINARY_PACKED";
+        case PageEncoding::kDeltaLengthByteArray: return "DELTA_LENGTH_BYTE_ARRAY";
+        case PageEncoding::kDeltaByteArray: return "DELTA_BYTE_ARRAY";
+        case PageEncoding::kRleDictionary: return "RLE_DICTIONARY";
+        case PageEncoding::kByteStreamSplit: return "BYTE_STREAM_SPLIT";
+        case PageEncoding::kOther: break;
     }
     return "UNKNOWN";
 }

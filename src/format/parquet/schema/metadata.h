@@ -59,17 +59,17 @@ struct SchemaElement {
 
 enum class PageType : uint8_t { kData = 0, kIndex = 1, kDictionary = 2, kDataV2 = 3, kOther = 255 };
 
-enum class ValueEncoding : uint8_t {
+enum class PageEncoding : uint8_t {
     kPlain = 0, kPlainDictionary = 2, kRle = 3, kBitPacked = 4, kDeltaBinaryPacked = 5,
     kDeltaLengthByteArray = 6, kDeltaByteArray = 7, kRleDictionary = 8, kByteStreamSplit = 9,
     kOther = 255
 };
 
-inline bool is_dictionary(ValueEncoding encoding) noexcept {
-    return encoding == ValueEncoding::kPlainDictionary || encoding == ValueEncoding::kRleDictionary;
+inline bool is_dictionary(PageEncoding encoding) noexcept {
+    return encoding == PageEncoding::kPlainDictionary || encoding == PageEncoding::kRleDictionary;
 }
 /// Returns the name that the format's specification gives.
-std::string_view name(ValueEncoding encoding) noexcept;
+std::string_view name(PageEncoding encoding) noexcept;
 std::string_view name(PhysicalType type) noexcept;
 
 /// Bounds as the file states them; spans point into the metadata they were read from.
@@ -87,7 +87,7 @@ struct RawStatistics {
 
 struct EncodingCount {
     PageType page = PageType::kOther;
-    ValueEncoding encoding = ValueEncoding::kOther;
+    PageEncoding encoding = PageEncoding::kOther;
     int64_t count = 0;
 };
 
@@ -97,7 +97,7 @@ struct ColumnChunk {
     bool encrypted = false;
     bool has_metadata = false;
     int32_t physical = -1;
-    std::vector<ValueEncoding> encodings;
+    std::vector<PageEncoding> encodings;
     int32_t codec = 0;
     int64_t value_count = 0;
     int64_t uncompressed_size = 0;
@@ -122,9 +122,9 @@ struct PageHeader {
     int32_t value_count = 0;   ///< data: slots (values, NULLs and empty lists); dictionary: entries
     int32_t null_count = -1;   ///< v2 only
     int32_t row_count = -1;    ///< v2 only
-    ValueEncoding encoding = ValueEncoding::kOther;
-    ValueEncoding definition_encoding = ValueEncoding::kRle;
-    ValueEncoding repetition_encoding = ValueEncoding::kRle;
+    PageEncoding encoding = PageEncoding::kOther;
+    PageEncoding definition_encoding = PageEncoding::kRle;
+    PageEncoding repetition_encoding = PageEncoding::kRle;
     int32_t definition_bytes = 0;  ///< v2 only
     int32_t repetition_bytes = 0;  ///< v2 only
     bool is_compressed = true;     ///< v2 only
@@ -147,7 +147,7 @@ struct ColumnIndex {
     std::vector<int64_t> nan_counts;   ///< may be empty
 };
 
-struct SortingColumn {
+struct RowOrder {
     int32_t leaf = 0;
     bool descending = false;
     bool nulls_first = false;
@@ -155,7 +155,7 @@ struct SortingColumn {
 
 SchemaElement read_schema_element(thrift::CompactReader& in);
 ColumnChunk read_column_chunk(thrift::CompactReader& in);
-SortingColumn read_sorting_column(thrift::CompactReader& in);
+RowOrder read_row_order(thrift::CompactReader& in);
 PageHeader read_page_header(thrift::CompactReader& in);
 ColumnIndex read_column_index(thrift::CompactReader& in);
 std::vector<PageLocation> read_offset_index(thrift::CompactReader& in);

