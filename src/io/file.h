@@ -19,6 +19,12 @@ struct FileIdentity {
     int64_t mtime_ns = 0;
     int64_t ctime_ns = 0;
     bool operator==(const FileIdentity&) const = default;
+
+    /// Compares without ctime, which also changes when another file is renamed over the path.
+    bool same_content(const FileIdentity& other) const noexcept {
+        return device == other.device && inode == other.inode && size == other.size &&
+               mtime_ns == other.mtime_ns;
+    }
 };
 
 /// An open file. Thread safe. The descriptor is kept, so a rename over the path changes nothing here.

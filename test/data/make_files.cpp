@@ -245,6 +245,14 @@ void small_groups() {
         value.cells.emplace_back(std::to_string(i * 7 % 1000));
     }
     write_all(big, "sorted", 10'000);
+    TextTable eight;  // another version of the same table
+    TextColumn& eight_key = eight.add("k", make_type(TypeId::kInt64));
+    TextColumn& eight_value = eight.add("v", make_type(TypeId::kInt32));
+    for (int i = 0; i < 8; ++i) {
+        eight_key.cells.emplace_back(std::to_string(i));
+        eight_value.cells.emplace_back("0");
+    }
+    write_all(eight, "eight", 3);
 }
 
 // Around every batch and block size, one file each.

@@ -172,7 +172,7 @@ format::TableReader& FileScan::table(size_t file) {
     std::shared_ptr<io::File> handle =
         shared ? open_shared(shared_versions_[file], path) : io::open_local_file(path);
     const io::FileIdentity expected = shared ? shared_versions_[file].identity : identities_[file];
-    if (expected.inode != 0 && !(expected == handle->identity()))
+    if (expected.inode != 0 && !expected.same_content(handle->identity()))
         base::raise(ErrorKind::kChanged, "file \"{}\" was replaced or changed while it was being read",
                     path);
     identities_[file] = handle->identity();
