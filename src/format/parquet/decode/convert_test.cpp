@@ -25,9 +25,12 @@ __int128 to_decimal(const LeafType& leaf, Bytes bytes) {
     out.resize(32);
     convert_values(leaf, bytes.span().data(), 1, out.data());
     switch (leaf.logical_width()) {
-        case 4: return base::load<int32_t>(out.data());
-        case 8: return base::load<int64_t>(out.data());
-        default: return base::load<__int128>(out.data());
+        case 4:
+            return base::load<int32_t>(out.data());
+        case 8:
+            return base::load<int64_t>(out.data());
+        default:
+            return base::load<__int128>(out.data());
     }
 }
 
@@ -36,9 +39,11 @@ TEST(Convert, FixedDecimals) {
     EXPECT_TRUE(to_decimal(decimal_leaf(fixed, 4, 2), {0xFF, 0x85}) == -123);
     EXPECT_TRUE(to_decimal(decimal_leaf(fixed, 9, 4), {0x00, 0x00, 0x01, 0x00}) == 256);
     EXPECT_TRUE(to_decimal(decimal_leaf(fixed, 18, 5), {0x80, 0, 0, 0, 0}) == -(__int128{1} << 39));
-    EXPECT_TRUE(to_decimal(decimal_leaf(fixed, 38, 9), {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFE}) == -2);
+    EXPECT_TRUE(to_decimal(decimal_leaf(fixed, 38, 9),
+                           {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFE}) == -2);
     // Redundant sign bytes are accepted, lost digits are not.
-    EXPECT_TRUE(to_decimal(decimal_leaf(fixed, 9, 6), {0xFF, 0xFF, 0x80, 0, 0, 1}) == INT32_MIN + 1);
+    EXPECT_TRUE(to_decimal(decimal_leaf(fixed, 9, 6), {0xFF, 0xFF, 0x80, 0, 0, 1}) ==
+                INT32_MIN + 1);
     EXPECT_THROW(to_decimal(decimal_leaf(fixed, 9, 6), {0xFF, 0xFF, 0x7F, 0, 0, 1}), base::Error);
     EXPECT_THROW(to_decimal(decimal_leaf(fixed, 9, 6), {0x00, 0x01, 0, 0, 0, 1}), base::Error);
 }
@@ -86,7 +91,7 @@ TEST(Convert, Int96) {
     EXPECT_EQ(to_timestamp(-500'000'000, k1970), -500'000);
     EXPECT_EQ(to_timestamp(-1, k1970), -1);
     EXPECT_EQ(to_timestamp(86'399'999'999'000, 5373484), 253402300799999999);  // 9999-12-31
-    EXPECT_EQ(to_timestamp(0, 1721426), -62135596800000000);                    // 0001-01-01
+    EXPECT_EQ(to_timestamp(0, 1721426), -62135596800000000);                   // 0001-01-01
     try {
         to_timestamp(0, 0xFFFFFFFF);
         ADD_FAILURE();
@@ -107,11 +112,13 @@ TEST(Expand, PutsValuesWhereTheyBelong) {
     const uint8_t validity[] = {0b01101001, 0b1};
     for (const int width : {1, 2, 4, 8, 16, 3}) {
         std::vector<uint8_t> dense(static_cast<size_t>(width) * 8 + 16);
-        for (size_t i = 0; i < dense.size(); ++i) dense[i] = static_cast<uint8_t>(i / static_cast<size_t>(width) + 1);
+        for (size_t i = 0; i < dense.size(); ++i)
+            dense[i] = static_cast<uint8_t>(i / static_cast<size_t>(width) + 1);
         std::vector<uint8_t> out(static_cast<size_t>(width) * 9 + 64, 0xEE);
         expand_slots(dense.data(), width, validity, 0, 9, out.data());
         const int expected[] = {1, 0, 0, 2, 0, 3, 4, 0, 5};
-        for (int row = 0; row < 9; ++row) EXPECT_EQ(out[static_cast<size_t>(row * width)], expected[row]) << width;
+        for (int row = 0; row < 9; ++row)
+            EXPECT_EQ(out[static_cast<size_t>(row * width)], expected[row]) << width;
     }
 }
 

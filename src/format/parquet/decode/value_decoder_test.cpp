@@ -124,7 +124,8 @@ Bytes delta_encode(const std::vector<T>& values, bool cut_padding = false) {
         std::vector<Unsigned> deltas;
         T least = std::numeric_limits<T>::max();
         for (size_t i = block; i < end; ++i) {
-            deltas.push_back(static_cast<Unsigned>(values[i]) - static_cast<Unsigned>(values[i - 1]));
+            deltas.push_back(static_cast<Unsigned>(values[i]) -
+                             static_cast<Unsigned>(values[i - 1]));
             least = std::min(least, static_cast<T>(deltas.back()));
         }
         bytes.zigzag(least);
@@ -156,15 +157,17 @@ TEST(DeltaBinaryDecoder, RandomAndExtremeValues) {
         }
         for (const bool cut : {false, true}) {
             Bytes bytes = delta_encode(values, cut);
-            EXPECT_EQ(decode_all<int64_t>(leaf_of(PhysicalType::kInt64), PageEncoding::kDeltaBinaryPacked,
-                                          bytes.span(), static_cast<int64_t>(count), 7),
-                      values);
+            EXPECT_EQ(
+                decode_all<int64_t>(leaf_of(PhysicalType::kInt64), PageEncoding::kDeltaBinaryPacked,
+                                    bytes.span(), static_cast<int64_t>(count), 7),
+                values);
         }
         std::vector<int32_t> narrow(values.begin(), values.end());
         Bytes bytes = delta_encode(narrow);
-        EXPECT_EQ(decode_all<int32_t>(leaf_of(PhysicalType::kInt32), PageEncoding::kDeltaBinaryPacked,
-                                      bytes.span(), static_cast<int64_t>(count), 100),
-                  narrow);
+        EXPECT_EQ(
+            decode_all<int32_t>(leaf_of(PhysicalType::kInt32), PageEncoding::kDeltaBinaryPacked,
+                                bytes.span(), static_cast<int64_t>(count), 100),
+            narrow);
         expect_corrupt(PhysicalType::kInt32, PageEncoding::kDeltaBinaryPacked, bytes.span(),
                        static_cast<int64_t>(count) + 1);
     }
@@ -182,7 +185,8 @@ TEST(DeltaLengthDecoder, Texts) {
     EXPECT_EQ(decode_texts(PageEncoding::kDeltaLengthByteArray, bytes.span(), 3, 2),
               (std::vector<std::string>{"hello", "", "abc"}));
     Bytes negative = delta_encode(std::vector<int32_t>{-5, 0, 3});
-    expect_corrupt(PhysicalType::kByteArray, PageEncoding::kDeltaLengthByteArray, negative.span(), 1);
+    expect_corrupt(PhysicalType::kByteArray, PageEncoding::kDeltaLengthByteArray, negative.span(),
+                   1);
 }
 
 TEST(DeltaByteArrayDecoder, SharedPrefixes) {
@@ -198,7 +202,9 @@ TEST(DeltaByteArrayDecoder, SharedPrefixes) {
     Bytes fixed = delta_encode(std::vector<int32_t>{0, 2, 3});
     fixed.append(delta_encode(std::vector<int32_t>{3, 1, 0})).text("abcd");
     const LeafType leaf = leaf_of(PhysicalType::kFixedLenByteArray, 3);
-    struct Three { char text[3]; };
+    struct Three {
+        char text[3];
+    };
     const auto values = decode_all<Three>(leaf, PageEncoding::kDeltaByteArray, fixed.span(), 3, 2);
     EXPECT_EQ(std::string(values[1].text, 3), "abd");
     EXPECT_EQ(std::string(values[2].text, 3), "abd");

@@ -9,11 +9,16 @@ namespace loom::parquet {
 
 LeafReader::LeafReader(FileStatePtr file, int64_t row_group, int leaf,
                        const format::ReadOptions& options)
-    : file_(std::move(file)), row_group_(row_group), leaf_index_(leaf),
-      leaf_(file_->footer.schema().leaves[static_cast<size_t>(leaf)]), options_(options),
+    : file_(std::move(file)),
+      row_group_(row_group),
+      leaf_index_(leaf),
+      leaf_(file_->footer.schema().leaves[static_cast<size_t>(leaf)]),
+      options_(options),
       row_count_(file_->footer.row_groups()[static_cast<size_t>(row_group)].rows),
-      repetition_(file_->options.budget), definition_(file_->options.budget),
-      values_(file_->options.budget), scratch_(file_->options.budget) {
+      repetition_(file_->options.budget),
+      definition_(file_->options.budget),
+      values_(file_->options.budget),
+      scratch_(file_->options.budget) {
     if (leaf_.type.conversion == Conversion::kRefused)
         base::raise(base::ErrorKind::kUnsupported, "{}", leaf_.type.refusal);
 }
@@ -89,7 +94,8 @@ bool LeafReader::skip_page(int64_t row) {
 }
 
 void LeafReader::load_page() {
-    if (values_decoder_ != nullptr) kept_.emplace_back(std::move(page_), std::move(values_decoder_));
+    if (values_decoder_ != nullptr)
+        kept_.emplace_back(std::move(page_), std::move(values_decoder_));
     page_ = chunk_->load();
     page_found_ = false;
     page_slots_left_ = page_.header.value_count;
@@ -97,8 +103,9 @@ void LeafReader::load_page() {
     page_end_row_ = planned != nullptr ? planned->first_row + planned->row_count : -1;
     values_decoder_.reset();
     if (leaf_.type.conversion != Conversion::kAllNull)
-        values_decoder_ = std::make_unique<SlotDecoder>(
-            leaf_.type, page_, dictionary_ ? &*dictionary_ : nullptr, file_->options.budget, scratch_);
+        values_decoder_ =
+            std::make_unique<SlotDecoder>(leaf_.type, page_, dictionary_ ? &*dictionary_ : nullptr,
+                                          file_->options.budget, scratch_);
 }
 
 // Decodes another block. Returns false at the end of the chunk.
@@ -133,7 +140,8 @@ void LeafReader::decode_block(int64_t slots) {
         const int64_t values = count_values(read_slots_, read_slots_ + slots);
         const auto width = static_cast<uint64_t>(SlotDecoder::slot_width(leaf_.type));
         values_.resize(static_cast<uint64_t>(read_values_ + values) * width);
-        values_decoder_->decode(values, values_.data() + static_cast<uint64_t>(read_values_) * width);
+        values_decoder_->decode(values,
+                                values_.data() + static_cast<uint64_t>(read_values_) * width);
         read_values_ += values;
     }
     read_slots_ += slots;

@@ -17,7 +17,8 @@ SchemaElement group(std::string name, Repetition repetition, int children,
     return element;
 }
 
-SchemaElement leaf(std::string name, Repetition repetition, PhysicalType type = PhysicalType::kInt32,
+SchemaElement leaf(std::string name, Repetition repetition,
+                   PhysicalType type = PhysicalType::kInt32,
                    ConvertedType converted = ConvertedType::kNone) {
     SchemaElement element;
     element.name = std::move(name);
@@ -67,12 +68,13 @@ TEST(SchemaTree, OlderLists) {
     EXPECT_EQ(type_of({group("a", kOptional, 1, ConvertedType::kList),
                        group("a_tuple", kRepeated, 1), leaf("x", kRequired)}),
               "list<struct<x: int32>>");
-    EXPECT_EQ(type_of({group("a", kOptional, 1, ConvertedType::kList), group("element", kRepeated, 2),
-                       leaf("x", kRequired), leaf("y", kOptional)}),
-              "list<struct<x: int32, y: int32>>");
     EXPECT_EQ(type_of({group("a", kOptional, 1, ConvertedType::kList),
-                       group("array", kRepeated, 1, ConvertedType::kList), leaf("array", kRepeated)}),
-              "list<list<int32>>");
+                       group("element", kRepeated, 2), leaf("x", kRequired), leaf("y", kOptional)}),
+              "list<struct<x: int32, y: int32>>");
+    EXPECT_EQ(
+        type_of({group("a", kOptional, 1, ConvertedType::kList),
+                 group("array", kRepeated, 1, ConvertedType::kList), leaf("array", kRepeated)}),
+        "list<list<int32>>");
     EXPECT_EQ(type_of({leaf("a", kRepeated)}), "list<int32>");
     EXPECT_EQ(type_of({group("a", kRepeated, 1), leaf("x", kRepeated)}),
               "list<struct<x: list<int32>>>");
@@ -82,9 +84,10 @@ TEST(SchemaTree, OlderLists) {
 }
 
 TEST(SchemaTree, Maps) {
-    EXPECT_EQ(type_of({group("m", kOptional, 1, ConvertedType::kMap), group("key_value", kRepeated, 2),
-                       leaf("key", kRequired), leaf("value", kOptional, PhysicalType::kDouble)}),
-              "map<key: int32, value: float64>");
+    EXPECT_EQ(
+        type_of({group("m", kOptional, 1, ConvertedType::kMap), group("key_value", kRepeated, 2),
+                 leaf("key", kRequired), leaf("value", kOptional, PhysicalType::kDouble)}),
+        "map<key: int32, value: float64>");
     EXPECT_EQ(type_of({group("m", kOptional, 1, ConvertedType::kMapKeyValue),
                        group("map", kRepeated, 2), leaf("k", kRequired), leaf("v", kRequired)}),
               "map<k: int32, v: int32>");
@@ -97,14 +100,15 @@ TEST(SchemaTree, Maps) {
 TEST(SchemaTree, OddShapes) {
     EXPECT_EQ(build_schema({group("schema", kRequired, 0)}).columns.size(), 0U);
     EXPECT_EQ(type_of({group("e", kOptional, 0)}), "struct<>");
-    const SchemaTree twins = build_schema(
-        {group("schema", kRequired, 3), leaf("", kOptional), leaf("x", kOptional), leaf("x", kRequired)});
+    const SchemaTree twins = build_schema({group("schema", kRequired, 3), leaf("", kOptional),
+                                           leaf("x", kOptional), leaf("x", kRequired)});
     EXPECT_EQ(twins.schema.fields[0].name, "");
     EXPECT_EQ(twins.schema.fields[2].name, "x");
     EXPECT_THROW(build_schema({}), base::Error);
     EXPECT_THROW(build_schema({group("schema", kRequired, 2), leaf("x", kOptional)}), base::Error);
-    EXPECT_THROW(build_schema({group("schema", kRequired, 1), leaf("x", kOptional), leaf("y", kOptional)}),
-                 base::Error);
+    EXPECT_THROW(
+        build_schema({group("schema", kRequired, 1), leaf("x", kOptional), leaf("y", kOptional)}),
+        base::Error);
     EXPECT_THROW(build_schema({group("schema", kRequired, -1)}), base::Error);
     std::vector<SchemaElement> deep{group("schema", kRequired, 1)};
     for (int i = 0; i < 1000; ++i) deep.push_back(group("g", kRequired, 1));
@@ -112,7 +116,9 @@ TEST(SchemaTree, OddShapes) {
     EXPECT_THROW(build_schema(deep), base::Error);
 }
 
-std::string leaf_type(SchemaElement element) { return to_string(*make_leaf_type(element).type); }
+std::string leaf_type(SchemaElement element) {
+    return to_string(*make_leaf_type(element).type);
+}
 
 SchemaElement logical(PhysicalType physical, LogicalType type, int length = 0) {
     SchemaElement element = leaf("x", kOptional, physical);
@@ -140,8 +146,10 @@ TEST(LeafType, Logical) {
     EXPECT_EQ(leaf_type(logical(PhysicalType::kFloat, type)), "float32");
     EXPECT_EQ(leaf_type(logical(PhysicalType::kFixedLenByteArray, {LogicalKind::kUuid}, 16)),
               "uuid:fixed_binary(16)");
-    EXPECT_EQ(leaf_type(logical(PhysicalType::kFixedLenByteArray, {LogicalKind::kFloat16}, 2)), "float16");
-    EXPECT_EQ(leaf_type(logical(PhysicalType::kByteArray, {LogicalKind::kUnknownFuture})), "binary");
+    EXPECT_EQ(leaf_type(logical(PhysicalType::kFixedLenByteArray, {LogicalKind::kFloat16}, 2)),
+              "float16");
+    EXPECT_EQ(leaf_type(logical(PhysicalType::kByteArray, {LogicalKind::kUnknownFuture})),
+              "binary");
     EXPECT_EQ(leaf_type(logical(PhysicalType::kInt32, {LogicalKind::kNull})), "null");
 }
 
@@ -156,7 +164,8 @@ TEST(LeafType, Converted) {
     interval.type_length = 12;
     EXPECT_EQ(leaf_type(interval), "interval[months, days, ns]");
     EXPECT_EQ(leaf_type(leaf("t", kOptional, PhysicalType::kInt96)), "timestamp[us]");
-    EXPECT_EQ(leaf_type(leaf("t", kOptional, PhysicalType::kByteArray, ConvertedType::kJson)), "json:utf8");
+    EXPECT_EQ(leaf_type(leaf("t", kOptional, PhysicalType::kByteArray, ConvertedType::kJson)),
+              "json:utf8");
     SchemaElement unknown = leaf("u", kOptional);
     unknown.physical = 8;
     EXPECT_THROW(make_leaf_type(unknown), base::Error);

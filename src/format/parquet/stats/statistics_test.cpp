@@ -19,7 +19,8 @@ std::vector<uint8_t> plain(T value) {
     return {from, from + sizeof value};
 }
 
-Leaf leaf_of(PhysicalType physical, ConvertedType converted = ConvertedType::kNone, int length = 0) {
+Leaf leaf_of(PhysicalType physical, ConvertedType converted = ConvertedType::kNone,
+             int length = 0) {
     SchemaElement element;
     element.physical = static_cast<int32_t>(physical);
     element.converted = converted;
@@ -51,8 +52,10 @@ TEST(Statistics, Integers) {
     EXPECT_TRUE(bounds.min.integer == -5 && bounds.max.integer == 7);
     EXPECT_TRUE(bounds.min_exact && bounds.max_exact);
     EXPECT_EQ(bounds.null_count, -1);
-    EXPECT_TRUE(use(leaf_of(PhysicalType::kInt64), {plain(int64_t{1}), plain(int64_t{2}), true}).min.known());
-    EXPECT_FALSE(use(leaf_of(PhysicalType::kInt32), {plain(int64_t{1}), plain(int64_t{2})}).min.known());
+    EXPECT_TRUE(use(leaf_of(PhysicalType::kInt64), {plain(int64_t{1}), plain(int64_t{2}), true})
+                    .min.known());
+    EXPECT_FALSE(
+        use(leaf_of(PhysicalType::kInt32), {plain(int64_t{1}), plain(int64_t{2})}).min.known());
 }
 
 TEST(Statistics, Unsigned) {
@@ -84,14 +87,17 @@ TEST(Statistics, Bytes) {
     const auto bounds = use(decimal, {{0xFF, 0xFF, 0xFE}, {0, 1, 0}});
     EXPECT_TRUE(bounds.min.integer == -2 && bounds.max.integer == 256);
     EXPECT_FALSE(use(decimal, {{0xFF, 0xFF, 0xFE}, {0, 1, 0}, true}).min.known());
-    EXPECT_FALSE(use(leaf_of(PhysicalType::kInt96), {std::vector<uint8_t>(12), std::vector<uint8_t>(12)}).min.known());
+    EXPECT_FALSE(
+        use(leaf_of(PhysicalType::kInt96), {std::vector<uint8_t>(12), std::vector<uint8_t>(12)})
+            .min.known());
 }
 
 TEST(XxHash64, KnownValues) {
     EXPECT_EQ(xxhash64(base::as_bytes("")), 0xEF46DB3751D8E999U);
     EXPECT_EQ(xxhash64(base::as_bytes("a")), 0xD24EC4F1A98C6E5BU);
     EXPECT_EQ(xxhash64(base::as_bytes("abc")), 0x44BC2CF5AD770999U);
-    EXPECT_EQ(xxhash64(base::as_bytes("Nobody inspects the spammish repetition")), 0xFBCEA83C8A378BF1U);
+    EXPECT_EQ(xxhash64(base::as_bytes("Nobody inspects the spammish repetition")),
+              0xFBCEA83C8A378BF1U);
 }
 
 }  // namespace

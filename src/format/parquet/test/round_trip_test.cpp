@@ -9,7 +9,6 @@
 #include "format/parquet/test/bytes.h"
 #include "format/parquet/test/value_text.h"
 #include "format/parquet/write/writer.h"
-#include "format/prune.h"
 
 namespace loom::parquet::test {
 namespace {
@@ -85,7 +84,8 @@ std::vector<std::string> texts_of(const column::ColumnView& view) {
     return texts;
 }
 
-std::unique_ptr<format::TableReader> open_bytes(std::string bytes, format::OpenOptions options = {}) {
+std::unique_ptr<format::TableReader> open_bytes(std::string bytes,
+                                                format::OpenOptions options = {}) {
     return open(io::memory_file("test.parquet", std::move(bytes)), options);
 }
 
@@ -164,7 +164,8 @@ TEST(RoundTrip, KeepsCodesAndRuns) {
     for (int64_t row = 0; row < 20000; row += 4000) {
         const auto view = reader->read(row, 4000);
         seen |= view.encoding == column::Encoding::kRuns;
-        EXPECT_EQ(texts_of(view), std::vector<std::string>(expected.begin() + row, expected.begin() + row + 4000));
+        EXPECT_EQ(texts_of(view),
+                  std::vector<std::string>(expected.begin() + row, expected.begin() + row + 4000));
     }
     EXPECT_TRUE(seen);
 }
@@ -179,8 +180,9 @@ TEST(RoundTrip, ReadsOnlyWantedPages) {
         const auto expected = texts_of(table.columns[static_cast<size_t>(column)].view());
         for (const int64_t row : {1500, 4000, 1550}) {
             const int64_t count = row == 1550 ? 50 : 100;
-            EXPECT_EQ(texts_of(reader->read(row, count)),
-                      std::vector<std::string>(expected.begin() + row, expected.begin() + row + count));
+            EXPECT_EQ(
+                texts_of(reader->read(row, count)),
+                std::vector<std::string>(expected.begin() + row, expected.begin() + row + count));
         }
         EXPECT_LE(reader->profile().pages_read, 5) << column;
         EXPECT_GE(reader->profile().pages_skipped, 5) << column;
@@ -204,14 +206,11 @@ TEST(RoundTrip, StatisticsAndPages) {
     EXPECT_EQ(pages[1].first_row, 700);
     EXPECT_TRUE(pages[1].statistics.min.integer == 700 && pages[1].statistics.max.integer == 1399);
 
-    format::PruneCondition condition;
-    condition.column = 0;
-    condition.ranges = {{column::Scalar::of_int(1500), column::Scalar::of_int(1500)}};
-    EXPECT_EQ(format::matching_rows(*file, 0, {condition}), (format::RowRanges{{1400, 2100}}));
-
-    for (int64_t i = 0; i < 5000; ++i) EXPECT_TRUE(file->may_contain(0, 0, column::Scalar::of_int(i)));
+    for (int64_t i = 0; i < 5000; ++i)
+        EXPECT_TRUE(file->may_contain(0, 0, column::Scalar::of_int(i)));
     int64_t wrong = 0;
-    for (int64_t i = 5000; i < 6000; ++i) wrong += file->may_contain(0, 0, column::Scalar::of_int(i));
+    for (int64_t i = 5000; i < 6000; ++i)
+        wrong += file->may_contain(0, 0, column::Scalar::of_int(i));
     EXPECT_LT(wrong, 100);
     EXPECT_FALSE(file->may_contain(0, 2, column::Scalar::of_bytes("no such text")));
     EXPECT_TRUE(file->may_contain(0, 1, column::Scalar::of_bytes("no filter here")));
@@ -261,7 +260,8 @@ TEST(RoundTrip, ChecksumsAreChecked) {
         ADD_FAILURE();
     } catch (const base::Error& error) {
         EXPECT_EQ(error.kind(), base::ErrorKind::kCorrupt);
-        EXPECT_NE(error.where().find("file \"test.parquet\", row group 0, column \"few\", page at offset"),
+        EXPECT_NE(error.where().find(
+                      "file \"test.parquet\", row group 0, column \"few\", page at offset"),
                   std::string::npos)
             << error.what();
     }
@@ -273,15 +273,16 @@ std::string hand_made(const Bytes& pages, int64_t rows, int repetition) {
     Bytes copy = pages;
     file += base::as_text(copy.span());
     Bytes footer;
-    footer.put(0x15).zigzag(1);                                        // version
-    footer.put(0x19).put(0x2C);                                        // schema of two elements
+    footer.put(0x15).zigzag(1);  // version
+    footer.put(0x19).put(0x2C);  // schema of two elements
     footer.put(0x48).varint(6).text("schema").put(0x15).zigzag(1).put(0);
     footer.put(0x15).zigzag(1).put(0x25).zigzag(repetition).put(0x18).varint(1).text("x").put(0);
     footer.put(0x16).zigzag(rows);
-    footer.put(0x19).put(0x1C);                                        // one row group
-    footer.put(0x19).put(0x1C);                                        // one chunk
+    footer.put(0x19).put(0x1C);  // one row group
+    footer.put(0x19).put(0x1C);  // one chunk
     footer.put(0x26).zigzag(4).put(0x1C);
-    footer.put(0x15).zigzag(1).put(0x19).put(0x15).zigzag(0).put(0x19).put(0x18).varint(1).text("x");
+    footer.put(0x15).zigzag(1).put(0x19).put(0x15).zigzag(0).put(0x19).put(0x18).varint(1).text(
+        "x");
     footer.put(0x15).zigzag(0).put(0x16).zigzag(rows);
     footer.put(0x16).zigzag(static_cast<int64_t>(pages.size()));
     footer.put(0x16).zigzag(static_cast<int64_t>(pages.size()));
@@ -346,13 +347,15 @@ TEST(HandMade, TooFewValues) {
     EXPECT_THROW(reader->read(0, 5), base::Error);
     Bytes lying = page_header(5, values.size());
     lying.append(values);
-    EXPECT_THROW(open_bytes(hand_made(lying, 5, 0))->open_column(0, 0, {})->read(0, 5), base::Error);
+    EXPECT_THROW(open_bytes(hand_made(lying, 5, 0))->open_column(0, 0, {})->read(0, 5),
+                 base::Error);
 }
 
 TEST(HandMade, NotParquet) {
     EXPECT_THROW(open_bytes("PAR1PAR1"), base::Error);
     EXPECT_THROW(open_bytes("PAR1"), base::Error);
-    EXPECT_THROW(open_bytes(std::string("PAR1") + std::string("\xFF\xFF\xFF\xFFPAR1")), base::Error);
+    EXPECT_THROW(open_bytes(std::string("PAR1") + std::string("\xFF\xFF\xFF\xFFPAR1")),
+                 base::Error);
     try {
         open_bytes(std::string("PARE\0\0\0\0", 8) + std::string("\4\0\0\0PARE", 8));
         ADD_FAILURE();

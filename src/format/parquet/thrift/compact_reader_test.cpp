@@ -30,13 +30,17 @@ TEST(CompactReader, ReadsFields) {
     std::vector<int64_t> list;
     read_struct(in, [&](int id, Type type) {
         switch (id) {
-            case 1: return in.get(type, number);
-            case 2: return in.get(type, text);
-            case 4: return in.get(type, flag);
+            case 1:
+                return in.get(type, number);
+            case 2:
+                return in.get(type, text);
+            case 4:
+                return in.get(type, flag);
             case 20:
                 return read_list(in, type, Type::kI64,
                                  [&](uint32_t) { list.push_back(in.zigzag()); });
-            default: return false;
+            default:
+                return false;
         }
     });
     EXPECT_EQ(number, -3);
@@ -90,8 +94,12 @@ TEST(LayoutCache, KnowsSameAndOtherLayouts) {
         return bytes.put(0x19).put(0x15).zigzag(7).put(0);
     };
     LayoutCache cache;
-    for (const auto& [number, text] : std::vector<std::pair<int64_t, std::string>>{
-             {1000, "abc"}, {2000, "xyz"}, {5, "abc"}, {1000, "longer text"}, {1001, "longer text"}}) {
+    for (const auto& [number, text] :
+         std::vector<std::pair<int64_t, std::string>>{{1000, "abc"},
+                                                      {2000, "xyz"},
+                                                      {5, "abc"},
+                                                      {1000, "longer text"},
+                                                      {1001, "longer text"}}) {
         Bytes bytes = make(number, text);
         const base::ByteSpan span = bytes.span();
         const uint8_t* end = span.data() + span.size();

@@ -21,7 +21,8 @@ Civil civil_of(int64_t days) noexcept {
     const int64_t day_of_era = days - era * 146'097;
     const int64_t year_of_era =
         (day_of_era - day_of_era / 1460 + day_of_era / 36'524 - day_of_era / 146'096) / 365;
-    const int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    const int64_t day_of_year =
+        day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     const int64_t shifted = (5 * day_of_year + 2) / 153;
     const auto day = static_cast<int>(day_of_year - (153 * shifted + 2) / 5 + 1);
     const auto month = static_cast<int>(shifted < 10 ? shifted + 3 : shifted - 9);
@@ -79,8 +80,12 @@ void JsonText::integer(column::Int128 value, int scale) {
     raw(fmt::format("{}{}.{}", negative ? "-" : "", digits.substr(0, whole), digits.substr(whole)));
 }
 
-void JsonText::number(double value) { raw(number_text(value)); }
-void JsonText::number(float value) { raw(number_text(value)); }
+void JsonText::number(double value) {
+    raw(number_text(value));
+}
+void JsonText::number(float value) {
+    raw(number_text(value));
+}
 
 void JsonText::base64(base::ByteSpan bytes) {
     static constexpr char kDigits[] =
@@ -110,7 +115,9 @@ void JsonText::uuid(const uint8_t* bytes) {
     raw(text);
 }
 
-void JsonText::date(int64_t days) { raw(fmt::format("\"{}\"", date_text(days))); }
+void JsonText::date(int64_t days) {
+    raw(fmt::format("\"{}\"", date_text(days)));
+}
 
 void JsonText::time(int64_t units, int64_t per_second) {
     if (units < 0 || units > 86'400 * per_second) base::corrupt("a time of day out of range");

@@ -10,8 +10,8 @@
 
 namespace loom::parquet {
 
-/// Appends JSON to a string of bounded size. Raises kLimit beyond kMaxBytes: a small variant can stand
-/// for an enormous text, as its parts may be shared.
+/// Appends JSON to a string of bounded size. Raises kLimit beyond kMaxBytes: a small variant can
+/// stand for an enormous text, as its parts may be shared.
 class JsonText {
   public:
     static constexpr size_t kMaxBytes = size_t{256} << 20;

@@ -18,6 +18,27 @@ const ColumnView* find_member(const ColumnView& view, std::string_view name) noe
     return nullptr;
 }
 
+// Types that a shredded value may have, see VariantShredding.md, "Shredded Value Types".
+void check_shredded_type(const column::DataType& type) {
+    switch (type.id) {
+        case TypeId::kUInt8:
+        case TypeId::kUInt16:
+        case TypeId::kUInt32:
+        case TypeId::kUInt64:
+        case TypeId::kFloat16:
+        case TypeId::kIntervalMonthDayNano:
+        case TypeId::kMap:
+            break;
+        case TypeId::kFixedBinary:
+            if (type.annotation == column::Annotation::kUuid) return;
+            break;
+        default:
+            return;
+    }
+    base::raise(base::ErrorKind::kUnsupported, "shredded values of type {} are not supported",
+                column::to_string(type));
+}
+
 // A value split into what was shredded and what was not; both may be missing.
 struct Parts {
     const ColumnView* typed = nullptr;
@@ -33,16 +54,22 @@ Parts parts_of(const ColumnView& view, int64_t row) {
         if (!value->is_null(row)) parts.value = value->as<BytesView>() + row;
     }
     const ColumnView* typed = find_member(view, "typed_value");
-    if (typed != nullptr && !typed->is_null(row)) parts.typed = typed;
+    if (typed == nullptr) return parts;
+    check_shredded_type(*typed->type);
+    if (!typed->is_null(row)) parts.typed = typed;
     return parts;
 }
 
 int64_t integer_at(const ColumnView& view, int64_t row) {
     switch (column::byte_width(*view.type)) {
-        case 1: return view.as<int8_t>()[row];
-        case 2: return view.as<int16_t>()[row];
-        case 4: return view.as<int32_t>()[row];
-        default: return view.as<int64_t>()[row];
+        case 1:
+            return view.as<int8_t>()[row];
+        case 2:
+            return view.as<int16_t>()[row];
+        case 4:
+            return view.as<int32_t>()[row];
+        default:
+            return view.as<int64_t>()[row];
     }
 }
 
@@ -126,23 +153,31 @@ class Shredded {
             case TypeId::kInt8:
             case TypeId::kInt16:
             case TypeId::kInt32:
-            case TypeId::kInt64: return out_.integer(integer_at(view, row));
-            case TypeId::kFloat32: return out_.number(view.as<float>()[row]);
-            case TypeId::kFloat64: return out_.number(view.as<double>()[row]);
-            case TypeId::kDecimal: return append_decimal(view, row);
-            case TypeId::kDate32: return out_.date(view.as<int32_t>()[row]);
+            case TypeId::kInt64:
+                return out_.integer(integer_at(view, row));
+            case TypeId::kFloat32:
+                return out_.number(view.as<float>()[row]);
+            case TypeId::kFloat64:
+                return out_.number(view.as<double>()[row]);
+            case TypeId::kDecimal:
+                return append_decimal(view, row);
+            case TypeId::kDate32:
+                return out_.date(view.as<int32_t>()[row]);
             case TypeId::kTime:
                 if (!fine) break;
                 return out_.time(view.as<int64_t>()[row], per_second);
             case TypeId::kTimestamp:
                 if (!fine) break;
                 return out_.timestamp(view.as<int64_t>()[row], per_second, !type.timezone.empty());
-            case TypeId::kUtf8: return out_.quoted(view.as<BytesView>()[row].text());
-            case TypeId::kBinary: return out_.base64(view.as<BytesView>()[row].bytes());
+            case TypeId::kUtf8:
+                return out_.quoted(view.as<BytesView>()[row].text());
+            case TypeId::kBinary:
+                return out_.base64(view.as<BytesView>()[row].bytes());
             case TypeId::kFixedBinary:
                 if (type.annotation != column::Annotation::kUuid) break;
                 return out_.uuid(view.as<uint8_t>() + 16 * row);
-            default: break;
+            default:
+                break;
         }
         base::raise(base::ErrorKind::kUnsupported, "shredded values of type {} are not supported",
                     column::to_string(type));

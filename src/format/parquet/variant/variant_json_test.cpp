@@ -13,7 +13,9 @@ namespace {
 using test::Bytes;
 
 // Metadata with the names a, bc.
-Bytes names() { return Bytes{0x01, 2, 0, 1, 3, 'a', 'b', 'c'}; }
+Bytes names() {
+    return Bytes{0x01, 2, 0, 1, 3, 'a', 'b', 'c'};
+}
 
 std::string json(Bytes value) {
     Bytes metadata = names();
@@ -46,8 +48,9 @@ TEST(Variant, Containers) {
 }
 
 TEST(Variant, RefusesDamage) {
-    for (Bytes value : {Bytes{}, Bytes{0x0C}, Bytes{0x0D, 'a'}, Bytes{0x03, 200, 0}, Bytes{0x03, 1, 5, 1, 0},
-                        Bytes{0x02, 1, 7, 0, 1, 0}, Bytes{0x13, 0xFF, 0xFF, 0xFF, 0xFF, 0}})
+    for (Bytes value :
+         {Bytes{}, Bytes{0x0C}, Bytes{0x0D, 'a'}, Bytes{0x03, 200, 0}, Bytes{0x03, 1, 5, 1, 0},
+          Bytes{0x02, 1, 7, 0, 1, 0}, Bytes{0x13, 0xFF, 0xFF, 0xFF, 0xFF, 0}})
         EXPECT_THROW(json(value), base::Error);
     Bytes metadata{0x02, 0, 0};
     EXPECT_THROW(VariantMetadata(metadata.span()), base::Error);

@@ -8,10 +8,27 @@ enum class BasicType : uint8_t { kPrimitive = 0, kShortText = 1, kObject = 2, kA
 
 // Ids of primitive types.
 enum Primitive : uint8_t {
-    kNull = 0, kTrue = 1, kFalse = 2, kInt8 = 3, kInt16 = 4, kInt32 = 5, kInt64 = 6, kDouble = 7,
-    kDecimal4 = 8, kDecimal8 = 9, kDecimal16 = 10, kDate = 11, kTimestamp = 12, kTimestampLocal = 13,
-    kFloat = 14, kBinary = 15, kText = 16, kTime = 17, kTimestampNanos = 18,
-    kTimestampNanosLocal = 19, kUuid = 20
+    kNull = 0,
+    kTrue = 1,
+    kFalse = 2,
+    kInt8 = 3,
+    kInt16 = 4,
+    kInt32 = 5,
+    kInt64 = 6,
+    kDouble = 7,
+    kDecimal4 = 8,
+    kDecimal8 = 9,
+    kDecimal16 = 10,
+    kDate = 11,
+    kTimestamp = 12,
+    kTimestampLocal = 13,
+    kFloat = 14,
+    kBinary = 15,
+    kText = 16,
+    kTime = 17,
+    kTimestampNanos = 18,
+    kTimestampNanosLocal = 19,
+    kUuid = 20
 };
 
 constexpr int64_t kMicros = 1'000'000;
@@ -75,29 +92,50 @@ void append_primitive(base::ByteSpan value, JsonText& out) {
     base::ByteReader in(value);
     const unsigned id = in.read<uint8_t>("a variant") >> 2;
     switch (id) {
-        case kNull: return out.raw("null");
-        case kTrue: return out.raw("true");
-        case kFalse: return out.raw("false");
-        case kInt8: return out.integer(in.read<int8_t>("an integer"));
-        case kInt16: return out.integer(in.read<int16_t>("an integer"));
-        case kInt32: return out.integer(in.read<int32_t>("an integer"));
-        case kInt64: return out.integer(in.read<int64_t>("an integer"));
-        case kDouble: return out.number(in.read<double>("a number"));
-        case kDecimal4: return append_decimal<int32_t>(in, out);
-        case kDecimal8: return append_decimal<int64_t>(in, out);
-        case kDecimal16: return append_decimal<column::Int128>(in, out);
-        case kDate: return out.date(in.read<int32_t>("a date"));
-        case kTimestamp: return out.timestamp(in.read<int64_t>("a timestamp"), kMicros, true);
-        case kTimestampLocal: return out.timestamp(in.read<int64_t>("a timestamp"), kMicros, false);
-        case kFloat: return out.number(in.read<float>("a number"));
-        case kBinary: return out.base64(in.take(in.read<uint32_t>("a size"), "a binary"));
-        case kText: return out.quoted(base::as_text(in.take(in.read<uint32_t>("a size"), "a text")));
-        case kTime: return out.time(in.read<int64_t>("a time"), kMicros);
-        case kTimestampNanos: return out.timestamp(in.read<int64_t>("a timestamp"), kNanos, true);
+        case kNull:
+            return out.raw("null");
+        case kTrue:
+            return out.raw("true");
+        case kFalse:
+            return out.raw("false");
+        case kInt8:
+            return out.integer(in.read<int8_t>("an integer"));
+        case kInt16:
+            return out.integer(in.read<int16_t>("an integer"));
+        case kInt32:
+            return out.integer(in.read<int32_t>("an integer"));
+        case kInt64:
+            return out.integer(in.read<int64_t>("an integer"));
+        case kDouble:
+            return out.number(in.read<double>("a number"));
+        case kDecimal4:
+            return append_decimal<int32_t>(in, out);
+        case kDecimal8:
+            return append_decimal<int64_t>(in, out);
+        case kDecimal16:
+            return append_decimal<column::Int128>(in, out);
+        case kDate:
+            return out.date(in.read<int32_t>("a date"));
+        case kTimestamp:
+            return out.timestamp(in.read<int64_t>("a timestamp"), kMicros, true);
+        case kTimestampLocal:
+            return out.timestamp(in.read<int64_t>("a timestamp"), kMicros, false);
+        case kFloat:
+            return out.number(in.read<float>("a number"));
+        case kBinary:
+            return out.base64(in.take(in.read<uint32_t>("a size"), "a binary"));
+        case kText:
+            return out.quoted(base::as_text(in.take(in.read<uint32_t>("a size"), "a text")));
+        case kTime:
+            return out.time(in.read<int64_t>("a time"), kMicros);
+        case kTimestampNanos:
+            return out.timestamp(in.read<int64_t>("a timestamp"), kNanos, true);
         case kTimestampNanosLocal:
             return out.timestamp(in.read<int64_t>("a timestamp"), kNanos, false);
-        case kUuid: return out.uuid(in.take(16, "a uuid").data());
-        default: break;
+        case kUuid:
+            return out.uuid(in.take(16, "a uuid").data());
+        default:
+            break;
     }
     base::raise(base::ErrorKind::kUnsupported, "variant values of type {} are not supported", id);
 }
@@ -140,9 +178,11 @@ void append_variant(const VariantMetadata& metadata, base::ByteSpan value, int d
         base::raise(base::ErrorKind::kLimit, "a variant nested deeper than {} levels",
                     kMaxVariantDepth);
     switch (basic_type(value)) {
-        case BasicType::kPrimitive: return append_primitive(value, out);
+        case BasicType::kPrimitive:
+            return append_primitive(value, out);
         case BasicType::kShortText:
-            return out.quoted(base::as_text(base::checked_slice(value, 1, value[0] >> 2, "a text")));
+            return out.quoted(
+                base::as_text(base::checked_slice(value, 1, value[0] >> 2, "a text")));
         case BasicType::kObject: {
             out.raw("{");
             bool first = true;
@@ -155,7 +195,8 @@ void append_variant(const VariantMetadata& metadata, base::ByteSpan value, int d
             }
             return out.raw("}");
         }
-        case BasicType::kArray: break;
+        case BasicType::kArray:
+            break;
     }
     const Container parts = open_container(value);
     out.raw("[");
