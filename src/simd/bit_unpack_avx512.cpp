@@ -9,7 +9,9 @@
 // GCC 12 warns about _mm512_undefined in its own header.
 #if !defined(__clang__)
 #pragma GCC diagnostic push
+#ifndef __clang__
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #endif
 #include <immintrin.h>

@@ -1,5 +1,6 @@
 #include "output.h"
 
+#include "format/arrow/writer.h"
 #include "format/parquet/write/writer.h"
 #include "text_format.h"
 
@@ -59,6 +60,31 @@ std::unique_ptr<OutputFile> create_parquet(const std::string& path, const column
     return std::make_unique<ParquetFile>(schema, std::move(writer), io::create_local_file(path));
 }
 
+class ArrowFile final : public OutputFile {
+  public:
+    ArrowFile(const column::Schema& schema, arrow::WriterOptions options,
+              std::unique_ptr<io::Sink> sink)
+        : sink_(sink.get()), writer_(schema, std::move(options), std::move(sink)) {}
+    void write(Prepared& prepared) override {
+        writer_.write(prepared.block.views(), prepared.block.rows);
+    }
+    void finish() override { writer_.finish(); }
+    uint64_t bytes() const override { return sink_->position(); }
+
+  private:
+    const io::Sink* sink_;  // owned by writer_
+    arrow::Writer writer_;
+};
+
+std::unique_ptr<OutputFile> create_arrow(const std::string& path, const column::Schema& schema,
+                                         const OutputOptions& options, int64_t row_group_rows) {
+    arrow::WriterOptions writer;
+    writer.codec = options.codec.value_or(codec::Codec::kNone);
+    if (writer.codec == codec::Codec::kLz4Raw) writer.codec = codec::Codec::kLz4Frame;
+    writer.record_batch_rows = row_group_rows;
+    return std::make_unique<ArrowFile>(schema, std::move(writer), io::create_local_file(path));
+}
+
 class CsvFile final : public OutputFile {
   public:
     CsvFile(const column::Schema& schema, std::unique_ptr<io::Sink> sink) : sink_(std::move(sink)) {
@@ -110,9 +136,9 @@ std::unique_ptr<OutputFile> create_file(const std::string& path, const column::S
         case FileFormat::kCsv:
             return std::make_unique<CsvFile>(schema, io::create_local_file(path));
         case FileFormat::kArrow:
-            break;
+            return create_arrow(path, schema, options, row_group_rows);
     }
-    base::raise(base::ErrorKind::kUnsupported, "this build can't write Arrow files");
+    base::raise(base::ErrorKind::kBug, "no such file format");
 }
 
 }  // namespace loom::datagen

@@ -77,7 +77,6 @@ enum ConvertedType : int8_t {
     kConvertedUint8 = 11,
     kConvertedInt8 = 15,
     kConvertedJson = 19,
-    kConvertedBson = 20,
     kConvertedInterval = 21
 };
 

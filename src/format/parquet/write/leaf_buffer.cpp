@@ -183,7 +183,7 @@ void LeafBuffer::finish() {
         entries.size() <= 1 ? 1 : std::bit_width(static_cast<uint64_t>(entries.size() - 1));
     const int64_t coded = entries.byte_size() + prefix * entries.size() +
                           static_cast<int64_t>(codes_.size()) * code_bits / 8;
-    if (codes_.empty() || coded > plain / 10 * 9) abandon_dictionary();
+    if (codes_.empty() || coded > plain / 3 * 2) abandon_dictionary();
 }
 
 void LeafBuffer::abandon_dictionary() {

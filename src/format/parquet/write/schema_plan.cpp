@@ -82,8 +82,8 @@ LeafType bytes_type(const DataType& type) {
             leaf.converted = kConvertedJson;
             break;
         case Annotation::kBson:
+            // Without the converted type, which some readers refuse; they see a plain binary then.
             leaf.logical = LogicalType::kBson;
-            leaf.converted = kConvertedBson;
             break;
         case Annotation::kEnum:
             leaf.logical = LogicalType::kEnum;
