@@ -1,4 +1,5 @@
-// AVX2: eight values at a time by byte shuffle, variable shift and mask; 0.16 cycles a value on Zen 4.
+// AVX2: eight values at a time by byte shuffle, variable shift and mask; 0.16 cycles a value on
+// Zen 4.
 //
 // Widths up to 25: a value lies within four bytes wherever its first bit falls (7 + 25 = 32). Each
 // 128-bit lane takes four values, the upper lane loads from byte (4 * width) / 8. Wider fields use
@@ -51,14 +52,15 @@ struct Eight {
     LOOM_AVX2 explicit Eight(int width) noexcept
         : shuffle(_mm256_load_si256(reinterpret_cast<const __m256i*>(kTables[width].bytes.data()))),
           shifts(_mm256_load_si256(reinterpret_cast<const __m256i*>(kTables[width].shifts.data()))),
-          mask(_mm256_set1_epi32(static_cast<int>(low_bits(width)))), upper((4 * width) / 8) {}
+          mask(_mm256_set1_epi32(static_cast<int>(low_bits(width)))),
+          upper((4 * width) / 8) {}
 
     LOOM_AVX2 __m256i operator()(const uint8_t* from) const noexcept {
         const __m128i low = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
         const __m128i high = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + upper));
         const __m256i both = _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
-        return _mm256_and_si256(
-            _mm256_srlv_epi32(_mm256_shuffle_epi8(both, shuffle), shifts), mask);
+        return _mm256_and_si256(_mm256_srlv_epi32(_mm256_shuffle_epi8(both, shuffle), shifts),
+                                mask);
     }
 };
 

@@ -1,6 +1,6 @@
-// AVX-512 VBMI: a byte permute brings the bytes of each value into its 64-bit lane, a multishift picks
-// its bits, a mask clears the rest: three instructions for 64 u8, 32 u16 or 16 u32 (0.03, 0.06 and
-// 0.12 cycles a value on Zen 4).
+// AVX-512 VBMI: a byte permute brings the bytes of each value into its 64-bit lane, a multishift
+// picks its bits, a mask clears the rest: three instructions for 64 u8, 32 u16 or 16 u32 (0.03,
+// 0.06 and 0.12 cycles a value on Zen 4).
 
 #if defined(__x86_64__)
 
@@ -29,8 +29,8 @@ struct MultishiftTable {
     alignas(64) std::array<uint8_t, 64> shifts;
 };
 
-// Each 64-bit lane q holds `per_lane` values: it is loaded from the byte where its first bit lies, and
-// the values must fit the 64 bits that follow: (bit & 7) + per_lane * width <= 64.
+// Each 64-bit lane q holds `per_lane` values: it is loaded from the byte where its first bit lies,
+// and the values must fit the 64 bits that follow: (bit & 7) + per_lane * width <= 64.
 template <int kPerLane, int kMaxWidth>
 constexpr std::array<MultishiftTable, kMaxWidth + 1> make_tables() {
     std::array<MultishiftTable, kMaxWidth + 1> tables{};
@@ -100,8 +100,9 @@ LOOM_AVX512 void unpack_u32(const uint8_t* packed, int width, int64_t count,
     multishift(kTables32[width], packed, width, count, out);
 }
 
-// 64-bit values: each needs up to 8 bytes from its first byte on (7 + 57 = 64 bits). Eight values take
-// `width` bytes; a permute of one 64-byte load serves them all, as byte (7 * width + 7) / 8 + 7 < 64.
+// 64-bit values: each needs up to 8 bytes from its first byte on (7 + 57 = 64 bits). Eight values
+// take `width` bytes; a permute of one 64-byte load serves them all, as byte (7 * width + 7) / 8 +
+// 7 < 64.
 LOOM_AVX512 void unpack_u64(const uint8_t* packed, int width, int64_t count,
                             uint64_t* out) noexcept {
     if (width == 0 || width > kMax64) return kUnpackScalar.u64(packed, width, count, out);

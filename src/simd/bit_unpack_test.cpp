@@ -17,10 +17,18 @@ std::vector<InstructionSet> supported() {
     return sets;
 }
 
-void run(const UnpackKernels& k, const uint8_t* p, int w, int64_t n, uint8_t* o) { k.u8(p, w, n, o); }
-void run(const UnpackKernels& k, const uint8_t* p, int w, int64_t n, uint16_t* o) { k.u16(p, w, n, o); }
-void run(const UnpackKernels& k, const uint8_t* p, int w, int64_t n, uint32_t* o) { k.u32(p, w, n, o); }
-void run(const UnpackKernels& k, const uint8_t* p, int w, int64_t n, uint64_t* o) { k.u64(p, w, n, o); }
+void run(const UnpackKernels& k, const uint8_t* p, int w, int64_t n, uint8_t* o) {
+    k.u8(p, w, n, o);
+}
+void run(const UnpackKernels& k, const uint8_t* p, int w, int64_t n, uint16_t* o) {
+    k.u16(p, w, n, o);
+}
+void run(const UnpackKernels& k, const uint8_t* p, int w, int64_t n, uint32_t* o) {
+    k.u32(p, w, n, o);
+}
+void run(const UnpackKernels& k, const uint8_t* p, int w, int64_t n, uint64_t* o) {
+    k.u64(p, w, n, o);
+}
 
 // Every width and many counts against a bit-by-bit packer; buffers are exact, so that the address
 // sanitizer would see a kernel that leaves the documented slack.
@@ -43,16 +51,24 @@ void compare_all() {
                 std::vector<T> out(count + kUnpackSlack / sizeof(T));
                 run(unpack_kernels(set), packed.data(), width, count, out.data());
                 out.resize(count);
-                EXPECT_EQ(out, expected) << "width " << width << " count " << count << " set "
-                                         << static_cast<int>(set);
+                EXPECT_EQ(out, expected)
+                    << "width " << width << " count " << count << " set " << static_cast<int>(set);
             }
         }
 }
 
-TEST(BitUnpack, U8) { compare_all<uint8_t>(); }
-TEST(BitUnpack, U16) { compare_all<uint16_t>(); }
-TEST(BitUnpack, U32) { compare_all<uint32_t>(); }
-TEST(BitUnpack, U64) { compare_all<uint64_t>(); }
+TEST(BitUnpack, U8) {
+    compare_all<uint8_t>();
+}
+TEST(BitUnpack, U16) {
+    compare_all<uint16_t>();
+}
+TEST(BitUnpack, U32) {
+    compare_all<uint32_t>();
+}
+TEST(BitUnpack, U64) {
+    compare_all<uint64_t>();
+}
 
 }  // namespace
 }  // namespace loom::simd

@@ -1,5 +1,5 @@
-// Fuzzes the decoders of values and levels. The first byte chooses the encoding, the second the type,
-// the third how values are asked for.
+// Fuzzes the decoders of values and levels. The first byte chooses the encoding, the second the
+// type, the third how values are asked for.
 
 #include <algorithm>
 #include <cstdint>
@@ -38,7 +38,8 @@ void compare_unpack(ByteSpan bytes, int width,
     for (const auto set : {InstructionSet::kAvx2, InstructionSet::kAvx512}) {
         if (set > loom::simd::best_instruction_set()) continue;
         (loom::simd::unpack_kernels(set).*kernel)(bytes.data(), width, count, actual.data());
-        if (!std::equal(expected.begin(), expected.begin() + count, actual.begin())) __builtin_trap();
+        if (!std::equal(expected.begin(), expected.begin() + count, actual.begin()))
+            __builtin_trap();
     }
 }
 
@@ -50,8 +51,8 @@ void fuzz_unpack(ByteSpan bytes, int width) {
 }
 
 void fuzz_levels(ByteSpan bytes, int max_level, bool packed) {
-    LevelDecoder levels = packed ? LevelDecoder::bit_packed(bytes, max_level)
-                                 : LevelDecoder::rle(bytes, max_level);
+    LevelDecoder levels =
+        packed ? LevelDecoder::bit_packed(bytes, max_level) : LevelDecoder::rle(bytes, max_level);
     uint8_t out[1000 + kDecodeSlack];
     for (int i = 0; i < 20; ++i) {
         if (max_level == 1 && i % 2 == 1)

@@ -59,7 +59,8 @@ void look_at_metadata(const format::TableReader& table, int64_t group, int colum
     tolerate([&] { table.column_bytes(group, column); });
     tolerate([&] { table.statistics(group, column); });
     tolerate([&] { table.page_statistics(group, column); });
-    for (const Scalar& value : {Scalar::of_int(7), Scalar::of_float(1.5), Scalar::of_bytes("Hello")})
+    for (const Scalar& value :
+         {Scalar::of_int(7), Scalar::of_float(1.5), Scalar::of_bytes("Hello")})
         tolerate([&] { table.may_contain(group, column, value); });
 }
 

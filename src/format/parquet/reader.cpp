@@ -50,9 +50,8 @@ class ParquetReader final : public format::TableReader {
         group(row_group);
         if (column < 0 || static_cast<size_t>(column) >= tree().columns.size())
             base::raise(ErrorKind::kBug, "column {} of {}", column, tree().columns.size());
-        return base::with_where([&] { return file_->where(row_group, column); }, [&] {
-            return body(tree().columns[static_cast<size_t>(column)]);
-        });
+        return base::with_where([&] { return file_->where(row_group, column); },
+                                [&] { return body(tree().columns[static_cast<size_t>(column)]); });
     }
     format::ChunkInfo chunk_info(int64_t row_group, int leaf) const;
 
@@ -113,14 +112,15 @@ format::ChunkInfo ParquetReader::chunk_info(int64_t row_group, int leaf_index) c
         info.encodings += name(encoding);
     }
     info.codec = codec_name(chunk.codec);
-    const bool dictionary_first = chunk.dictionary_page_offset > 0 &&
-                                  chunk.dictionary_page_offset < chunk.data_page_offset;
+    const bool dictionary_first =
+        chunk.dictionary_page_offset > 0 && chunk.dictionary_page_offset < chunk.data_page_offset;
     info.offset = static_cast<uint64_t>(dictionary_first ? chunk.dictionary_page_offset
                                                          : chunk.data_page_offset);
     info.compressed_bytes = static_cast<uint64_t>(chunk.compressed_size);
     info.uncompressed_bytes = static_cast<uint64_t>(chunk.uncompressed_size);
     info.values = chunk.value_count;
-    info.has_dictionary = std::any_of(chunk.encodings.begin(), chunk.encodings.end(), is_dictionary);
+    info.has_dictionary =
+        std::any_of(chunk.encodings.begin(), chunk.encodings.end(), is_dictionary);
     info.has_page_index = chunk.offset_index_length > 0 && chunk.column_index_length > 0;
     info.has_bloom_filter = chunk.bloom_filter_offset > 0;
     return info;
@@ -128,12 +128,13 @@ format::ChunkInfo ParquetReader::chunk_info(int64_t row_group, int leaf_index) c
 
 std::vector<format::ChunkInfo> ParquetReader::chunks(int64_t row_group) const {
     group(row_group);
-    return base::with_where([&] { return file_->where(); }, [&] {
-        std::vector<format::ChunkInfo> result;
-        for (size_t leaf = 0; leaf < tree().leaves.size(); ++leaf)
-            result.push_back(chunk_info(row_group, static_cast<int>(leaf)));
-        return result;
-    });
+    return base::with_where([&] { return file_->where(); },
+                            [&] {
+                                std::vector<format::ChunkInfo> result;
+                                for (size_t leaf = 0; leaf < tree().leaves.size(); ++leaf)
+                                    result.push_back(chunk_info(row_group, static_cast<int>(leaf)));
+                                return result;
+                            });
 }
 
 std::unique_ptr<format::ColumnReader> ParquetReader::open_column(

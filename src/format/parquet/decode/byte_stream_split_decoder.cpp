@@ -95,7 +95,8 @@ void join(const uint8_t* data, int64_t stride, int32_t width, int64_t count,
 class ByteStreamSplitDecoder final : public ValueDecoder {
   public:
     ByteStreamSplitDecoder(base::ByteSpan bytes, int32_t width)
-        : ValueDecoder(width), data_(bytes.data()),
+        : ValueDecoder(width),
+          data_(bytes.data()),
           values_(width == 0 ? 0 : static_cast<int64_t>(bytes.size()) / width) {
         if (width != 0 && bytes.size() % static_cast<size_t>(width) != 0)
             base::corrupt("{} bytes of split values of {} bytes", bytes.size(), width);
@@ -137,7 +138,8 @@ std::unique_ptr<ValueDecoder> make_byte_stream_split_decoder(const DecoderInput&
         case PhysicalType::kFixedLenByteArray:
             return std::make_unique<ByteStreamSplitDecoder>(input.bytes,
                                                             input.leaf->physical_width());
-        default: break;
+        default:
+            break;
     }
     base::corrupt("values of type {} with the encoding BYTE_STREAM_SPLIT",
                   name(input.leaf->physical));

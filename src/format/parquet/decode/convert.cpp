@@ -15,20 +15,25 @@ using column::BytesView;
 
 namespace {
 
-// INT32 to a narrower integer. What a value beyond the annotation's range means is undefined; the low
-// bits are taken, as other readers do.
+// INT32 to a narrower integer. What a value beyond the annotation's range means is undefined; the
+// low bits are taken, as other readers do.
 template <typename T>
 void narrow(const uint8_t* from, int64_t count, uint8_t* to) {
     for (int64_t i = 0; i < count; ++i)
-        store(to + i * static_cast<int64_t>(sizeof(T)), static_cast<T>(load<uint32_t>(from + i * 4)));
+        store(to + i * static_cast<int64_t>(sizeof(T)),
+              static_cast<T>(load<uint32_t>(from + i * 4)));
 }
 
 void narrow_integers(const LeafType& leaf, const uint8_t* from, int64_t count, uint8_t* to) {
     switch (leaf.type->id) {
-        case column::TypeId::kInt8: return narrow<int8_t>(from, count, to);
-        case column::TypeId::kUInt8: return narrow<uint8_t>(from, count, to);
-        case column::TypeId::kInt16: return narrow<int16_t>(from, count, to);
-        default: return narrow<uint16_t>(from, count, to);
+        case column::TypeId::kInt8:
+            return narrow<int8_t>(from, count, to);
+        case column::TypeId::kUInt8:
+            return narrow<uint8_t>(from, count, to);
+        case column::TypeId::kInt16:
+            return narrow<int16_t>(from, count, to);
+        default:
+            return narrow<uint16_t>(from, count, to);
     }
 }
 
@@ -47,10 +52,14 @@ void resize_integers(const uint8_t* from, int64_t count, uint8_t* to) {
 template <typename From>
 void integers_to_decimals(const LeafType& leaf, const uint8_t* from, int64_t count, uint8_t* to) {
     switch (leaf.logical_width()) {
-        case 4: return resize_integers<From, int32_t>(from, count, to);
-        case 8: return resize_integers<From, int64_t>(from, count, to);
-        case 16: return resize_integers<From, __int128>(from, count, to);
-        default: break;
+        case 4:
+            return resize_integers<From, int32_t>(from, count, to);
+        case 8:
+            return resize_integers<From, int64_t>(from, count, to);
+        case 16:
+            return resize_integers<From, __int128>(from, count, to);
+        default:
+            break;
     }
     for (int64_t i = 0; i < count; ++i) {
         const auto value = static_cast<__int128>(load<From>(from + i * sizeof(From)));
@@ -59,8 +68,8 @@ void integers_to_decimals(const LeafType& leaf, const uint8_t* from, int64_t cou
     }
 }
 
-// Values of 1 to 16 bytes into 4, 8 or 16: the usual decimals. Loads whole words, up to 15 bytes behind
-// the value (within the slack), and shifts what does not belong to it out.
+// Values of 1 to 16 bytes into 4, 8 or 16: the usual decimals. Loads whole words, up to 15 bytes
+// behind the value (within the slack), and shifts what does not belong to it out.
 template <typename To>
 void fixed_to_decimals(const uint8_t* from, int64_t size, int64_t count, uint8_t* to) {
     for (int64_t i = 0; i < count; ++i, from += size, to += sizeof(To)) {
@@ -147,7 +156,8 @@ bool read_big_endian(const uint8_t* from, int64_t size, int width, uint8_t* to) 
 
 void convert_values(const LeafType& leaf, const uint8_t* from, int64_t count, uint8_t* to) {
     switch (leaf.conversion) {
-        case Conversion::kNarrowInt: return narrow_integers(leaf, from, count, to);
+        case Conversion::kNarrowInt:
+            return narrow_integers(leaf, from, count, to);
         case Conversion::kIntToDecimal:
             return leaf.physical == PhysicalType::kInt32
                        ? integers_to_decimals<int32_t>(leaf, from, count, to)
@@ -156,21 +166,23 @@ void convert_values(const LeafType& leaf, const uint8_t* from, int64_t count, ui
             return leaf.physical == PhysicalType::kByteArray
                        ? bytes_to_decimals(leaf, from, count, to)
                        : fixed_bytes_to_decimals(leaf, from, count, to);
-        case Conversion::kInt96: return int96_to_timestamps(from, count, to);
-        case Conversion::kInterval: return to_intervals(from, count, to);
+        case Conversion::kInt96:
+            return int96_to_timestamps(from, count, to);
+        case Conversion::kInterval:
+            return to_intervals(from, count, to);
         case Conversion::kRefused:
             base::raise(base::ErrorKind::kUnsupported, "{}", leaf.refusal);
         case Conversion::kNone:
         case Conversion::kBool:
-        case Conversion::kAllNull: break;
+        case Conversion::kAllNull:
+            break;
     }
     base::raise(base::ErrorKind::kBug, "a conversion without a kernel");
 }
 
 void pack_booleans(const uint8_t* from, int64_t count, uint8_t* bits, int64_t offset) noexcept {
     int64_t i = 0;
-    for (; i < count && ((offset + i) & 7) != 0; ++i)
-        base::put_bit(bits, offset + i, from[i] != 0);
+    for (; i < count && ((offset + i) & 7) != 0; ++i) base::put_bit(bits, offset + i, from[i] != 0);
     for (; i + 8 <= count; i += 8) {
         // Multiplication moves bit 0 of byte k to bit 56 + k; all partial sums are distinct bits.
         const uint64_t bytes = load<uint64_t>(from + i) & 0x0101010101010101U;

@@ -7,9 +7,9 @@
 
 namespace loom::parquet {
 
-/// Converts `count` values in slots of leaf.physical_width() to slots of leaf.logical_width(), for all
-/// conversions but kNone, kBool and kAllNull. Raises kCorrupt for a value that the type can't hold,
-/// kDatetimeRange for a timestamp that microseconds can't.
+/// Converts `count` values in slots of leaf.physical_width() to slots of leaf.logical_width(), for
+/// all conversions but kNone, kBool and kAllNull. Raises kCorrupt for a value that the type can't
+/// hold, kDatetimeRange for a timestamp that microseconds can't.
 void convert_values(const LeafType& leaf, const uint8_t* from, int64_t count, uint8_t* to);
 
 /// Packs `count` bytes (0 or 1) to bits[offset, + count).

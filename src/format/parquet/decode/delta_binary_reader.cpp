@@ -114,9 +114,9 @@ uint64_t DeltaBinaryReader<T>::encoded_bytes() const {
         const base::ByteSpan widths =
             in.take(static_cast<uint64_t>(miniblocks_), "the bit widths of a delta block");
         for (int64_t i = 0; i < miniblocks_ && left > 0; ++i, left -= per_miniblock_)
-            in.skip(std::min<uint64_t>(miniblock_bytes(widths[static_cast<size_t>(i)]),
-                                       in.remaining()),
-                    "a part of a delta block");
+            in.skip(
+                std::min<uint64_t>(miniblock_bytes(widths[static_cast<size_t>(i)]), in.remaining()),
+                "a part of a delta block");
     }
     return in.position();
 }

@@ -9,13 +9,13 @@
 
 namespace loom::parquet {
 
-/// Decodes front to back, one miniblock at a time. T is uint32_t or uint64_t; sums wrap, as the format
-/// asks for. Raises kCorrupt where the bytes end early or the header makes no sense.
+/// Decodes front to back, one miniblock at a time. T is uint32_t or uint64_t; sums wrap, as the
+/// format asks for. Raises kCorrupt where the bytes end early or the header makes no sense.
 template <typename T>
 class DeltaBinaryReader {
   public:
-    /// Reads the header. `bytes` need base::kBufferSlack readable bytes behind them. No bytes at all
-    /// mean no values.
+    /// Reads the header. `bytes` need base::kBufferSlack readable bytes behind them. No bytes at
+    /// all mean no values.
     DeltaBinaryReader(base::ByteSpan bytes, base::MemoryBudget* budget);
 
     /// Returns how many values the header promises that were not taken yet.
@@ -40,11 +40,11 @@ class DeltaBinaryReader {
     int64_t per_miniblock_ = 0;
     int64_t total_ = 0;
     int64_t taken_ = 0;
-    T value_ = 0;              // the last value taken, or the first before any was
+    T value_ = 0;  // the last value taken, or the first before any was
     T min_delta_ = 0;
     base::ByteSpan widths_;
     int64_t next_width_ = 0;
-    base::Buffer deltas_;      // of the current miniblock, min_delta_ not added
+    base::Buffer deltas_;  // of the current miniblock, min_delta_ not added
     int64_t delta_at_ = 0;
     int64_t delta_count_ = 0;
 };

@@ -1,5 +1,6 @@
-// DELTA_BYTE_ARRAY (Encodings.md): how many leading bytes each value shares with the one before it, delta
-// encoded, then the rest of each value as DELTA_LENGTH_BYTE_ARRAY. Byte arrays and fixed ones.
+// DELTA_BYTE_ARRAY (Encodings.md): how many leading bytes each value shares with the one before it,
+// delta encoded, then the rest of each value as DELTA_LENGTH_BYTE_ARRAY. Byte arrays and fixed
+// ones.
 
 #include <algorithm>
 #include <cstring>
@@ -14,15 +15,17 @@ namespace {
 
 using column::BytesView;
 
-// A few bytes can stand for a long value each, as they only name its prefix; what one call may ask for
-// is bounded so that a page can't be a bomb.
+// A few bytes can stand for a long value each, as they only name its prefix; what one call may ask
+// for is bounded so that a page can't be a bomb.
 constexpr uint64_t kMaxCallBytes = uint64_t{1} << 30;
 
 class DeltaByteArrayDecoder final : public ValueDecoder {
   public:
     DeltaByteArrayDecoder(const DecoderInput& input, int32_t width)
-        : ValueDecoder(width), fixed_(input.leaf->physical == PhysicalType::kFixedLenByteArray),
-          budget_(input.budget), prefixes_(input.bytes, input.budget),
+        : ValueDecoder(width),
+          fixed_(input.leaf->physical == PhysicalType::kFixedLenByteArray),
+          budget_(input.budget),
+          prefixes_(input.bytes, input.budget),
           suffixes_(input.bytes.subspan(prefixes_.encoded_bytes()), input.budget) {}
 
     void decode(int64_t count, uint8_t* out) override {
@@ -63,7 +66,8 @@ class DeltaByteArrayDecoder final : public ValueDecoder {
             total += before;
         }
         if (total > kMaxCallBytes)
-            base::raise(base::ErrorKind::kLimit, "{} prefix-coded values of {} bytes", count, total);
+            base::raise(base::ErrorKind::kLimit, "{} prefix-coded values of {} bytes", count,
+                        total);
         return total;
     }
 

@@ -50,12 +50,18 @@ class DictionaryDecoder final : public ValueDecoder {
             base::corrupt("code {} in a dictionary of {} values", highest, dictionary_.length);
         const auto* values = dictionary_.as<uint8_t>();
         switch (width()) {
-            case 1: return look_up<uint8_t>(values, codes, count, out);
-            case 2: return look_up<uint16_t>(values, codes, count, out);
-            case 4: return look_up<uint32_t>(values, codes, count, out);
-            case 8: return look_up<uint64_t>(values, codes, count, out);
-            case 16: return look_up<Sixteen>(values, codes, count, out);
-            default: break;
+            case 1:
+                return look_up<uint8_t>(values, codes, count, out);
+            case 2:
+                return look_up<uint16_t>(values, codes, count, out);
+            case 4:
+                return look_up<uint32_t>(values, codes, count, out);
+            case 8:
+                return look_up<uint64_t>(values, codes, count, out);
+            case 16:
+                return look_up<Sixteen>(values, codes, count, out);
+            default:
+                break;
         }
         const auto bytes = static_cast<size_t>(width());
         if (bytes == 0) return;

@@ -34,7 +34,9 @@ void unpack_with(const simd::UnpackKernels& kernels, const uint8_t* from, int wi
 }  // namespace
 
 HybridDecoder::HybridDecoder(base::ByteSpan bytes, int width)
-    : cursor_(bytes.data()), end_(bytes.data() + bytes.size()), width_(width),
+    : cursor_(bytes.data()),
+      end_(bytes.data() + bytes.size()),
+      width_(width),
       kernels_(&simd::unpack_kernels(simd::best_instruction_set())) {
     if (width < 0 || width > 32) base::corrupt("run-length data of {} bits a value", width);
     if (width == 0) left_ = std::numeric_limits<int64_t>::max();

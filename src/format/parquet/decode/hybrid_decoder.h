@@ -9,8 +9,9 @@
 
 namespace loom::parquet {
 
-/// Decodes hybrid runs front to back, keeping only a cursor: a run of 10^14 values costs nothing until
-/// its values are asked for. Every call raises kCorrupt if the bytes end before the values do.
+/// Decodes hybrid runs front to back, keeping only a cursor: a run of 10^14 values costs nothing
+/// until its values are asked for. Every call raises kCorrupt if the bytes end before the values
+/// do.
 ///
 /// The bytes need base::kBufferSlack readable bytes behind them. Outputs need simd::kUnpackSlack
 /// writable bytes behind out[count]. A last bit-packed run may be cut short: old writers do that.
@@ -32,7 +33,8 @@ class HybridDecoder {
     /// For width 1: writes `count` values to bits[offset, + count) and returns how many are 1.
     int64_t decode_bits(int64_t count, uint8_t* bits, int64_t offset);
 
-    /// Returns whether the values from here on begin with at least `count` times `value` in one run.
+    /// Returns whether the values from here on begin with at least `count` times `value` in one
+    /// run.
     bool starts_with_run(uint32_t value, int64_t count);
     /// If an RLE run is next, returns how many of its values are left and sets `value`, else 0.
     int64_t peek_run(uint32_t& value);

@@ -61,8 +61,12 @@ void LevelDecoder::decode(int64_t count, uint8_t* out) {
         case Kind::kConstant:
             std::memset(out, 0, static_cast<size_t>(count));
             return;
-        case Kind::kRle: hybrid_.decode(count, out); break;
-        case Kind::kBitPacked: decode_bit_packed(count, out); break;
+        case Kind::kRle:
+            hybrid_.decode(count, out);
+            break;
+        case Kind::kBitPacked:
+            decode_bit_packed(count, out);
+            break;
     }
     check_levels(out, count, max_level_);
 }

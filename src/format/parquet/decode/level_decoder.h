@@ -9,7 +9,8 @@
 
 namespace loom::parquet {
 
-/// Decodes levels front to back. Raises kCorrupt for levels above the maximum and when they run out.
+/// Decodes levels front to back. Raises kCorrupt for levels above the maximum and when they run
+/// out.
 class LevelDecoder {
   public:
     /// Gives levels of 0 without end: the column has none.

@@ -31,7 +31,8 @@ class PlainFixedDecoder final : public ValueDecoder {
         const uint8_t* from = bytes_.data();
         if (each_ == 0) return from;
         if (static_cast<uint64_t>(count) > bytes_.size() / each_)
-            base::corrupt("{} values of {} bytes in {} bytes of a page", count, each_, bytes_.size());
+            base::corrupt("{} values of {} bytes in {} bytes of a page", count, each_,
+                          bytes_.size());
         bytes_ = bytes_.subspan(static_cast<size_t>(count) * each_);
         return from;
     }
@@ -44,7 +45,8 @@ class PlainFixedDecoder final : public ValueDecoder {
 class PlainBytesDecoder final : public ValueDecoder {
   public:
     explicit PlainBytesDecoder(base::ByteSpan bytes)
-        : ValueDecoder(sizeof(column::BytesView)), cursor_(bytes.data()),
+        : ValueDecoder(sizeof(column::BytesView)),
+          cursor_(bytes.data()),
           end_(bytes.data() + bytes.size()) {}
 
     void decode(int64_t count, uint8_t* out) override {
@@ -115,8 +117,10 @@ class PlainBooleanDecoder final : public ValueDecoder {
 
 std::unique_ptr<ValueDecoder> make_plain_decoder(const DecoderInput& input) {
     switch (input.leaf->physical) {
-        case PhysicalType::kBoolean: return std::make_unique<PlainBooleanDecoder>(input.bytes);
-        case PhysicalType::kByteArray: return std::make_unique<PlainBytesDecoder>(input.bytes);
+        case PhysicalType::kBoolean:
+            return std::make_unique<PlainBooleanDecoder>(input.bytes);
+        case PhysicalType::kByteArray:
+            return std::make_unique<PlainBytesDecoder>(input.bytes);
         default:
             return std::make_unique<PlainFixedDecoder>(input.bytes, input.leaf->physical_width());
     }

@@ -17,10 +17,10 @@ namespace loom::parquet {
 inline constexpr size_t kDecodeSlack = 64;
 static_assert(kDecodeSlack <= base::kBufferSlack && simd::kUnpackSlack <= kDecodeSlack);
 
-/// Decodes the values (NULLs have none) of a page front to back, as slots of width() bytes: physical
-/// values (LeafType::physical_width), or, from a dictionary, values as the dictionary holds them.
-/// Each call raises kCorrupt if the page's bytes end first. BytesViews point into the page, the
-/// dictionary, or memory of the decoder.
+/// Decodes the values (NULLs have none) of a page front to back, as slots of width() bytes:
+/// physical values (LeafType::physical_width), or, from a dictionary, values as the dictionary
+/// holds them. Each call raises kCorrupt if the page's bytes end first. BytesViews point into the
+/// page, the dictionary, or memory of the decoder.
 class ValueDecoder {
   public:
     explicit ValueDecoder(int32_t width) noexcept : width_(width) {}
@@ -48,7 +48,7 @@ class ValueDecoder {
 struct DecoderInput {
     const LeafType* leaf = nullptr;
     PageEncoding encoding = PageEncoding::kPlain;
-    base::ByteSpan bytes;           ///< with base::kBufferSlack behind
+    base::ByteSpan bytes;                            ///< with base::kBufferSlack behind
     const column::ColumnView* dictionary = nullptr;  ///< for dictionary encodings
     base::MemoryBudget* budget = nullptr;
 };
@@ -66,8 +66,8 @@ std::unique_ptr<ValueDecoder> make_delta_length_decoder(const DecoderInput& inpu
 std::unique_ptr<ValueDecoder> make_delta_byte_array_decoder(const DecoderInput& input);
 std::unique_ptr<ValueDecoder> make_byte_stream_split_decoder(const DecoderInput& input);
 
-/// Opens the codes of a dictionary page: a byte with their width, then hybrid runs. A page without any
-/// byte holds no value.
+/// Opens the codes of a dictionary page: a byte with their width, then hybrid runs. A page without
+/// any byte holds no value.
 HybridDecoder open_codes(base::ByteSpan bytes);
 
 /// Copies slots of `width` bytes: to[i] = from[selection[i]].

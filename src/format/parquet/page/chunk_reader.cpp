@@ -22,16 +22,20 @@ uint64_t now_ns() noexcept {
                                      .count());
 }
 
-// How many bytes one compressed byte can become at most; 0 if there is no useful bound. Keeps a page
-// header from asking for gigabytes that its few bytes can't fill.
+// How many bytes one compressed byte can become at most; 0 if there is no useful bound. Keeps a
+// page header from asking for gigabytes that its few bytes can't fill.
 uint64_t max_expansion(codec::Codec codec) noexcept {
     switch (codec) {
-        case codec::Codec::kSnappy: return 32;       // 64 bytes from a 3-byte copy
-        case codec::Codec::kGzip: return 1100;       // 258 bytes from 2 bits
+        case codec::Codec::kSnappy:
+            return 32;  // 64 bytes from a 3-byte copy
+        case codec::Codec::kGzip:
+            return 1100;  // 258 bytes from 2 bits
         case codec::Codec::kLz4Raw:
         case codec::Codec::kLz4Hadoop:
-        case codec::Codec::kLz4Frame: return 256;    // 255 per length byte
-        default: return 0;
+        case codec::Codec::kLz4Frame:
+            return 256;  // 255 per length byte
+        default:
+            return 0;
     }
 }
 
@@ -39,7 +43,10 @@ uint64_t max_expansion(codec::Codec codec) noexcept {
 
 ChunkReader::ChunkReader(io::File& file, ChunkPlan plan, MaxLevels levels,
                          const format::OpenOptions& options)
-    : file_(file), plan_(std::move(plan)), levels_(levels), options_(options),
+    : file_(file),
+      plan_(std::move(plan)),
+      levels_(levels),
+      options_(options),
       pool_(options.budget) {
     profile_.pages_skipped = plan_.pages_left_out;
     rewind();
@@ -61,8 +68,11 @@ bool ChunkReader::next() {
 
 bool ChunkReader::move_to_next_page() {
     if (!plan_.by_pages) {
-        // Behind the stated end only while values are missing.
-        if (position_ >= plan_.end && slots_passed_ >= plan_.slot_count) return false;
+        // Behind the stated end only while values are missing. With repetitions, the number of
+        // values is the only sign that the last record is whole: the stated end may be too late as
+        // well.
+        const bool all_passed = slots_passed_ >= plan_.slot_count;
+        if (all_passed && (position_ >= plan_.end || levels_.repetition > 0)) return false;
         page_offset_ = position_;
         limit_ = plan_.hard_end;
         return page_offset_ < limit_;
@@ -118,7 +128,8 @@ void ChunkReader::check_header() {
                       limit_ - body_offset_);
 }
 
-// Returns bytes [offset, offset + size), which lie in the chunk; reads more if that is likely to help.
+// Returns bytes [offset, offset + size), which lie in the chunk; reads more if that is likely to
+// help.
 base::ByteSpan ChunkReader::at(uint64_t offset, uint64_t size) {
     if (window_ == nullptr || offset < window_begin_ || offset + size > window_end_)
         fetch(offset, size);
@@ -194,8 +205,8 @@ base::ByteSpan ChunkReader::plain_body(base::ByteSpan body, Page& page) {
     return {page.owner->data(), size};
 }
 
-// The levels of a v2 page are never compressed; they are copied in front of the values, which begin on
-// a multiple of 64 bytes so that they can be handed out in place.
+// The levels of a v2 page are never compressed; they are copied in front of the values, which begin
+// on a multiple of 64 bytes so that they can be handed out in place.
 void ChunkReader::load_v2(base::ByteSpan body, Page& page) {
     const uint64_t levels = static_cast<uint64_t>(header_.definition_bytes) +
                             static_cast<uint64_t>(header_.repetition_bytes);
@@ -243,7 +254,7 @@ bool ChunkReader::all_pages_are_codes() {
     rewind();
     // Of a chunk that is not read whole anyway, only the headers are read here.
     hopping_ = plan_.by_pages || plan_.end - plan_.begin > kWholeChunkBytes;
-    while (all && (plan_.by_pages || position_ < plan_.end) && next()) {
+    while (all && (plan_.by_pages || slots_passed_ < plan_.row_count) && next()) {
         if (!header_.is_data() || header_.value_count == 0) continue;
         codes = true;
         all = is_dictionary(header_.encoding);

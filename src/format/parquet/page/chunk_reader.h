@@ -1,6 +1,6 @@
 #pragma once
-// Walks the pages of a column chunk: reads bytes in windows, parses headers, checks and decompresses
-// the pages that are wanted.
+// Walks the pages of a column chunk: reads bytes in windows, parses headers, checks and
+// decompresses the pages that are wanted.
 
 #include <memory>
 #include <vector>
@@ -12,8 +12,8 @@
 
 namespace loom::parquet {
 
-/// A chunk below this size is read at once, a larger one in windows of kWindowBytes (or a page, if that
-/// is larger), so that memory stays bounded.
+/// A chunk below this size is read at once, a larger one in windows of kWindowBytes (or a page, if
+/// that is larger), so that memory stays bounded.
 inline constexpr uint64_t kWholeChunkBytes = 8 << 20;
 inline constexpr uint64_t kWindowBytes = 4 << 20;
 /// Pages closer together than this are fetched with one read.
@@ -22,7 +22,8 @@ inline constexpr uint64_t kMergeGapBytes = 64 << 10;
 /// Not thread safe. All offsets and sizes are checked before memory is taken.
 class ChunkReader {
   public:
-    ChunkReader(io::File& file, ChunkPlan plan, MaxLevels levels, const format::OpenOptions& options);
+    ChunkReader(io::File& file, ChunkPlan plan, MaxLevels levels,
+                const format::OpenOptions& options);
 
     /// Moves to the next dictionary or data page and reads its header; index pages and pages of
     /// unknown kind are passed. Returns false behind the last one.
@@ -32,7 +33,8 @@ class ChunkReader {
 
     const PageHeader& header() const noexcept { return header_; }
     uint64_t page_offset() const noexcept { return page_offset_; }
-    /// Returns what the offset index says of the current data page, or nullptr if only counting tells.
+    /// Returns what the offset index says of the current data page, or nullptr if only counting
+    /// tells.
     const PlannedPage* planned_page() const noexcept { return planned_; }
     const ChunkPlan& plan() const noexcept { return plan_; }
 
@@ -40,8 +42,9 @@ class ChunkReader {
     /// dictionary page with all its bytes as `values`.
     Page load();
 
-    /// Looks at all headers and returns whether there is a data page and all data pages hold
-    /// dictionary codes. Ends before the first page, as rewind() does.
+    /// For columns without repetitions: looks at the headers of all rows and returns whether there
+    /// is a data page and all data pages hold dictionary codes. Ends before the first page, as
+    /// rewind().
     bool all_pages_are_codes();
 
     const format::ReadProfile& profile() const noexcept { return profile_; }
@@ -76,11 +79,11 @@ class ChunkReader {
     uint64_t position_ = 0;     // where the next header is looked for
     uint64_t page_offset_ = 0;  // of the current page's header
     uint64_t body_offset_ = 0;
-    uint64_t limit_ = 0;        // where the current page must end
+    uint64_t limit_ = 0;  // where the current page must end
     const PlannedPage* planned_ = nullptr;
     size_t next_planned_ = 0;
     bool dictionary_pending_ = false;
-    bool hopping_ = false;      // only headers are wanted
+    bool hopping_ = false;  // only headers are wanted
 
     format::ReadProfile profile_;
     uint64_t io_ns_ = 0;

@@ -38,8 +38,8 @@ void split_page_v2(base::ByteSpan bytes, MaxLevels levels, Page& page) {
         in.take(static_cast<uint64_t>(header.repetition_bytes), "the repetition levels");
     const base::ByteSpan definition =
         in.take(static_cast<uint64_t>(header.definition_bytes), "the definition levels");
-    page.repetition = levels.repetition == 0 ? LevelDecoder()
-                                             : LevelDecoder::rle(repetition, levels.repetition);
+    page.repetition =
+        levels.repetition == 0 ? LevelDecoder() : LevelDecoder::rle(repetition, levels.repetition);
     if (levels.definition == 0)
         page.definition = LevelDecoder();
     else  // also with a null_count of 0: there are files where it is wrong

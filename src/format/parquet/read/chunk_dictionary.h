@@ -18,9 +18,7 @@ class ChunkDictionary {
     const column::Dictionary& dictionary() const noexcept { return dictionary_; }
     int64_t size() const noexcept { return dictionary_.values.length; }
     /// Returns the bytes a code takes: 1, 2 or 4.
-    uint8_t code_width() const noexcept {
-        return size() <= 256 ? 1 : size() <= 65536 ? 2 : 4;
-    }
+    uint8_t code_width() const noexcept { return size() <= 256 ? 1 : size() <= 65536 ? 2 : 4; }
 
   private:
     Page page_;

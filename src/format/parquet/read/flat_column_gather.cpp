@@ -97,9 +97,12 @@ void FlatColumnReader::gather_slots(int64_t count, std::span<const uint16_t> sel
                                     uint8_t* out) {
     if (codes_) {
         switch (dictionary_->code_width()) {
-            case 1: return gather_codes<uint8_t>(count, selection, out);
-            case 2: return gather_codes<uint16_t>(count, selection, out);
-            default: return gather_codes<uint32_t>(count, selection, out);
+            case 1:
+                return gather_codes<uint8_t>(count, selection, out);
+            case 2:
+                return gather_codes<uint16_t>(count, selection, out);
+            default:
+                return gather_codes<uint32_t>(count, selection, out);
         }
     }
     values_->gather(count, selection, out);
@@ -130,7 +133,8 @@ ColumnView FlatColumnReader::pick(const ColumnView& full, std::span<const uint16
     }
     if (full.encoding == Encoding::kRuns)
         base::raise(base::ErrorKind::kBug, "runs can't be picked from");
-    const bool boolean = full.encoding == Encoding::kPlain && full.type->id == column::TypeId::kBool;
+    const bool boolean =
+        full.encoding == Encoding::kPlain && full.type->id == column::TypeId::kBool;
     const auto bitmap = static_cast<uint64_t>(base::bitmap_bytes(wanted));
     if (boolean) {
         picked_.resize_discarding(bitmap);

@@ -73,8 +73,8 @@ void FlatColumnReader::open_values() {
                              page_codes_.width() % 8 == 0;
         return;
     }
-    values_ = std::make_unique<SlotDecoder>(leaf_.type, page_, dictionary_ ? &*dictionary_ : nullptr,
-                                            file_->options.budget, physical_);
+    values_ = std::make_unique<SlotDecoder>(
+        leaf_.type, page_, dictionary_ ? &*dictionary_ : nullptr, file_->options.budget, physical_);
 }
 
 void FlatColumnReader::skip_rows(int64_t count) {

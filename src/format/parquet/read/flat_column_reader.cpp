@@ -15,13 +15,18 @@ using column::Encoding;
 
 FlatColumnReader::FlatColumnReader(FileStatePtr file, int64_t row_group, int column,
                                    const format::ReadOptions& options)
-    : file_(std::move(file)), row_group_(row_group),
+    : file_(std::move(file)),
+      row_group_(row_group),
       leaf_index_(file_->footer.schema().columns[static_cast<size_t>(column)].leaf),
-      leaf_(file_->footer.schema().leaves[static_cast<size_t>(leaf_index_)]), options_(options),
+      leaf_(file_->footer.schema().leaves[static_cast<size_t>(leaf_index_)]),
+      options_(options),
       row_count_(file_->footer.row_groups()[static_cast<size_t>(row_group)].rows),
-      slots_(file_->options.budget), validity_(file_->options.budget),
-      dense_(file_->options.budget), physical_(file_->options.budget),
-      bits_(file_->options.budget), picked_(file_->options.budget),
+      slots_(file_->options.budget),
+      validity_(file_->options.budget),
+      dense_(file_->options.budget),
+      physical_(file_->options.budget),
+      bits_(file_->options.budget),
+      picked_(file_->options.budget),
       skipped_bits_(file_->options.budget) {
     if (leaf_.type.conversion == Conversion::kRefused)
         base::raise(ErrorKind::kUnsupported, "{}", leaf_.type.refusal);
@@ -159,7 +164,8 @@ void FlatColumnReader::fill(int64_t row, int64_t count) {
     }
 }
 
-// Decodes definition levels of `count` rows to validity_[done, ...); returns how many rows have a value.
+// Decodes definition levels of `count` rows to validity_[done, ...); returns how many rows have a
+// value.
 int64_t FlatColumnReader::take_validity(int64_t count, int64_t done) {
     if (all_defined_) {
         base::fill_bits(validity_.data(), done, count, true);
@@ -185,9 +191,12 @@ void FlatColumnReader::fill_values(int64_t count, int64_t valid, int64_t done) {
 void FlatColumnReader::decode_slots(int64_t count, uint8_t* out) {
     if (codes_) {
         switch (dictionary_->code_width()) {
-            case 1: return decode_codes<uint8_t>(count, out);
-            case 2: return decode_codes<uint16_t>(count, out);
-            default: return decode_codes<uint32_t>(count, out);
+            case 1:
+                return decode_codes<uint8_t>(count, out);
+            case 2:
+                return decode_codes<uint16_t>(count, out);
+            default:
+                return decode_codes<uint32_t>(count, out);
         }
     }
     values_->decode(count, out);

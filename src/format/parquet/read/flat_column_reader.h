@@ -95,11 +95,11 @@ class FlatColumnReader final : public format::ColumnReader {
     // Pages and decoders that the last view may point into.
     std::vector<std::pair<Page, std::unique_ptr<SlotDecoder>>> kept_;
 
-    base::Buffer slots_;      // one batch: values or codes
+    base::Buffer slots_;  // one batch: values or codes
     base::Buffer validity_;
-    base::Buffer dense_;      // values without NULLs
-    base::Buffer physical_;   // before conversion
-    base::Buffer bits_;       // packed booleans, picked validity
+    base::Buffer dense_;     // values without NULLs
+    base::Buffer physical_;  // before conversion
+    base::Buffer bits_;      // packed booleans, picked validity
     base::Buffer picked_;
     base::Buffer skipped_bits_;
     std::vector<int32_t> run_ends_;

@@ -9,11 +9,16 @@ namespace loom::parquet {
 
 LeafReader::LeafReader(FileStatePtr file, int64_t row_group, int leaf,
                        const format::ReadOptions& options)
-    : file_(std::move(file)), row_group_(row_group), leaf_index_(leaf),
-      leaf_(file_->footer.schema().leaves[static_cast<size_t>(leaf)]), options_(options),
+    : file_(std::move(file)),
+      row_group_(row_group),
+      leaf_index_(leaf),
+      leaf_(file_->footer.schema().leaves[static_cast<size_t>(leaf)]),
+      options_(options),
       row_count_(file_->footer.row_groups()[static_cast<size_t>(row_group)].rows),
-      repetition_(file_->options.budget), definition_(file_->options.budget),
-      values_(file_->options.budget), scratch_(file_->options.budget) {
+      repetition_(file_->options.budget),
+      definition_(file_->options.budget),
+      values_(file_->options.budget),
+      scratch_(file_->options.budget) {
     if (leaf_.type.conversion == Conversion::kRefused)
         base::raise(base::ErrorKind::kUnsupported, "{}", leaf_.type.refusal);
 }
@@ -36,6 +41,7 @@ void LeafReader::rewind() {
     if (chunk_) chunk_->rewind();
     page_found_ = false;
     page_slots_left_ = 0;
+    page_end_row_ = -1;
     position_ = batch_slots_ = batch_values_ = read_slots_ = read_values_ = 0;
 }
 
@@ -88,23 +94,31 @@ bool LeafReader::skip_page(int64_t row) {
 }
 
 void LeafReader::load_page() {
-    if (values_decoder_ != nullptr) kept_.emplace_back(std::move(page_), std::move(values_decoder_));
+    if (values_decoder_ != nullptr)
+        kept_.emplace_back(std::move(page_), std::move(values_decoder_));
     page_ = chunk_->load();
     page_found_ = false;
     page_slots_left_ = page_.header.value_count;
+    const PlannedPage* planned = chunk_->planned_page();
+    page_end_row_ = planned != nullptr ? planned->first_row + planned->row_count : -1;
     values_decoder_.reset();
     if (leaf_.type.conversion != Conversion::kAllNull)
-        values_decoder_ = std::make_unique<SlotDecoder>(
-            leaf_.type, page_, dictionary_ ? &*dictionary_ : nullptr, file_->options.budget, scratch_);
+        values_decoder_ =
+            std::make_unique<SlotDecoder>(leaf_.type, page_, dictionary_ ? &*dictionary_ : nullptr,
+                                          file_->options.budget, scratch_);
 }
 
 // Decodes another block. Returns false at the end of the chunk.
 bool LeafReader::decode_more() {
     while (page_slots_left_ == 0) {
         if (!find_page()) return false;
-        const PlannedPage* planned = chunk_->planned_page();
-        if (planned != nullptr && read_slots_ == batch_slots_ && batch_slots_ == 0)
-            position_ = planned->first_row;
+        if (const PlannedPage* planned = chunk_->planned_page()) {
+            if (read_slots_ == 0)
+                position_ = planned->first_row;
+            else if (planned->first_row != page_end_row_)
+                base::corrupt("a page ends before row {}, where the offset index ends it",
+                              page_end_row_);
+        }
         load_page();
     }
     if (read_slots_ > kMaxBatchSlots)
@@ -126,7 +140,8 @@ void LeafReader::decode_block(int64_t slots) {
         const int64_t values = count_values(read_slots_, read_slots_ + slots);
         const auto width = static_cast<uint64_t>(SlotDecoder::slot_width(leaf_.type));
         values_.resize(static_cast<uint64_t>(read_values_ + values) * width);
-        values_decoder_->decode(values, values_.data() + static_cast<uint64_t>(read_values_) * width);
+        values_decoder_->decode(values,
+                                values_.data() + static_cast<uint64_t>(read_values_) * width);
         read_values_ += values;
     }
     read_slots_ += slots;
@@ -203,12 +218,19 @@ void LeafReader::discard(int64_t records) {
 
 void LeafReader::seek(int64_t row) {
     if (row < position_) rewind();
-    while (position_ < row) {
-        if (read_slots_ == 0 && page_slots_left_ == 0 && skip_page(row)) continue;
-        if (position_ > row)
-            base::raise(base::ErrorKind::kBug, "row {} is not among the rows to be read", row);
+    while (position_ <= row) {
+        if (position_ < page_end_row_ && row >= page_end_row_) {
+            // The rest of a page of the offset index need not be decoded to be passed.
+            read_slots_ = read_values_ = page_slots_left_ = 0;
+            position_ = page_end_row_;
+        }
+        const bool between_pages = read_slots_ == 0 && page_slots_left_ == 0;
+        if (between_pages && skip_page(row)) continue;
+        if (position_ >= row) break;
         discard(std::min(row - position_, kBlockSlots));
     }
+    if (position_ > row)
+        base::raise(base::ErrorKind::kBug, "row {} is not among the rows to be read", row);
 }
 
 LeafBatch LeafReader::batch() const noexcept {

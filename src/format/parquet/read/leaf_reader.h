@@ -21,12 +21,12 @@ struct LeafBatch {
     int64_t value_count = 0;
 };
 
-/// Decodes the slots of a leaf in blocks and cuts them into records. A batch may take as many slots as
-/// its records have, up to kMaxBatchSlots.
+/// Decodes the slots of a leaf in blocks and cuts them into records. A batch may take as many slots
+/// as its records have, up to kMaxBatchSlots.
 ///
 /// Invariants: slots [0, batch_slots_) are collected, [batch_slots_, read_slots_) are decoded and
-/// pending; pending slots begin at a record's first slot and all come from the current page, because
-/// decoding stops as soon as the start of the next record is seen.
+/// pending; pending slots begin at a record's first slot and all come from the current page,
+/// because decoding stops as soon as the start of the next record is seen.
 class LeafReader {
   public:
     LeafReader(FileStatePtr file, int64_t row_group, int leaf, const format::ReadOptions& options);
@@ -70,12 +70,13 @@ class LeafReader {
     std::optional<ChunkDictionary> dictionary_;
     Page page_;
     std::unique_ptr<SlotDecoder> values_decoder_;
-    bool page_found_ = false;     // a header was read, the page is not loaded
-    int64_t page_slots_left_ = 0; // of the loaded page
+    bool page_found_ = false;      // a header was read, the page is not loaded
+    int64_t page_slots_left_ = 0;  // of the loaded page
+    int64_t page_end_row_ = -1;    // of the loaded page, if the offset index tells
     int64_t skipped_pages_ = 0;
     std::vector<std::pair<Page, std::unique_ptr<SlotDecoder>>> kept_;
 
-    int64_t position_ = 0;        // record that the first pending slot starts
+    int64_t position_ = 0;  // record that the first pending slot starts
     int64_t batch_slots_ = 0;
     int64_t batch_values_ = 0;
     int64_t read_slots_ = 0;

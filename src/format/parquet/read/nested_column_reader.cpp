@@ -13,10 +13,14 @@ using column::ColumnView;
 
 NestedColumnReader::NestedColumnReader(FileStatePtr file, int64_t row_group, int column,
                                        const format::ReadOptions& options)
-    : file_(std::move(file)), row_group_(row_group), column_(column),
-      root_(file_->footer.schema().columns[static_cast<size_t>(column)]), options_(options),
+    : file_(std::move(file)),
+      row_group_(row_group),
+      column_(column),
+      root_(file_->footer.schema().columns[static_cast<size_t>(column)]),
+      options_(options),
       row_count_(file_->footer.row_groups()[static_cast<size_t>(row_group)].rows),
-      first_leaf_(root_.first_leaf), buffers_(file_->options.budget) {
+      first_leaf_(root_.first_leaf),
+      buffers_(file_->options.budget) {
     open_leaves(root_);
     batches_.resize(leaves_.size());
 }
@@ -37,10 +41,11 @@ template <typename Collect>
 ColumnView NestedColumnReader::run(int64_t row, int64_t count, int64_t rows, Collect&& collect) {
     const auto start = std::chrono::steady_clock::now();
     if (row < 0 || count < 0 || count > column::kBatchRows || row > row_count_ - count)
-        base::with_where([&] { return file_->where(row_group_, column_); }, [&] {
-            base::raise(ErrorKind::kBug, "rows {} to {} of {} were asked for", row, row + count,
-                        row_count_);
-        });
+        base::with_where([&] { return file_->where(row_group_, column_); },
+                         [&] {
+                             base::raise(ErrorKind::kBug, "rows {} to {} of {} were asked for", row,
+                                         row + count, row_count_);
+                         });
     for (size_t i = 0; i < leaves_.size(); ++i) {
         LeafReader& leaf = *leaves_[i];
         base::with_where([&] { return leaf.where(); },
@@ -51,7 +56,9 @@ ColumnView NestedColumnReader::run(int64_t row, int64_t count, int64_t rows, Col
         batches_[i] = leaf.batch();
     }
     const ColumnView view = base::with_where([&] { return file_->where(row_group_, column_); },
-                                             [&] { return build(root_, {0, 0, rows}, buffers_); });
+                                             [&] {
+                                                 return build(root_, {0, 0, rows}, buffers_);
+                                             });
     total_ns_ += static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
                                            std::chrono::steady_clock::now() - start)
                                            .count());
@@ -92,10 +99,13 @@ ColumnView NestedColumnReader::build(const Node& node, Place place, NodeBuffers&
         out.children.push_back(std::make_unique<NodeBuffers>(file_->options.budget));
     out.child_views.resize(node.children.size());
     switch (node.kind) {
-        case Node::Kind::kLeaf: return build_leaf(node, place, out);
-        case Node::Kind::kStruct: return build_struct(node, place, out);
+        case Node::Kind::kLeaf:
+            return build_leaf(node, place, out);
+        case Node::Kind::kStruct:
+            return build_struct(node, place, out);
         case Node::Kind::kList:
-        case Node::Kind::kMap: break;
+        case Node::Kind::kMap:
+            break;
     }
     return build_list(node, place, out);
 }
@@ -199,9 +209,8 @@ ColumnView NestedColumnReader::build_list(const Node& node, Place place, NodeBuf
         }
         offsets[row] = elements;
     }
-    out.child_views[0] =
-        build(node.children[0], {node.repetition_level, node.element_level, elements},
-              *out.children[0]);
+    out.child_views[0] = build(
+        node.children[0], {node.repetition_level, node.element_level, elements}, *out.children[0]);
     return view;
 }
 

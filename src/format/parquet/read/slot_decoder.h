@@ -9,8 +9,9 @@
 
 namespace loom::parquet {
 
-/// Decodes the values of one page to slots of slot_width(leaf) bytes, front to back. Booleans are bytes
-/// of 0 and 1. `leaf`, `dictionary` and `scratch` must outlive it; BytesViews point into the page.
+/// Decodes the values of one page to slots of slot_width(leaf) bytes, front to back. Booleans are
+/// bytes of 0 and 1. `leaf`, `dictionary` and `scratch` must outlive it; BytesViews point into the
+/// page.
 class SlotDecoder {
   public:
     SlotDecoder(const LeafType& leaf, const Page& page, const ChunkDictionary* dictionary,

@@ -16,7 +16,8 @@ namespace {
 
 constexpr uint64_t kTrailer = 8;            // footer length and magic
 constexpr uint64_t kFirstRead = 64 * 1024;  // holds most footers
-// A footer from here on is used in the file's mapping: filling fresh memory costs 0.5 ms a megabyte.
+// A footer from here on is used in the file's mapping: filling fresh memory costs 0.5 ms a
+// megabyte.
 constexpr uint64_t kMappedFooterBytes = 1 << 20;
 
 [[noreturn]] void raise_encrypted() {
@@ -31,11 +32,12 @@ column::KeyValue read_key_value(CompactReader& in) {
     return out;
 }
 
-// Returns whether the file's mapping can stand for a copy of the bytes in front of its trailer: they
-// are worth it, and kSlack readable bytes follow them (the last page of a mapping is padded).
+// Returns whether the file's mapping can stand for a copy of the bytes in front of its trailer:
+// they are worth it, and kSlack readable bytes follow them (the last page of a mapping is padded).
 bool may_use_mapping(uint64_t size, uint64_t length) noexcept {
     constexpr uint64_t kPage = 4096;
-    return length >= kMappedFooterBytes && (kPage - size % kPage) % kPage + kTrailer >= thrift::kSlack;
+    return length >= kMappedFooterBytes &&
+           (kPage - size % kPage) % kPage + kTrailer >= thrift::kSlack;
 }
 
 }  // namespace
@@ -102,10 +104,12 @@ void Footer::parse(CompactReader& in) {
             case 5:
                 return read_list(in, type, Type::kStruct,
                                  [&](uint32_t) { metadata.push_back(read_key_value(in)); });
-            case 6: return in.get(type, created_by_);
+            case 6:
+                return in.get(type, created_by_);
             case 7:
                 return read_list(in, type, Type::kStruct, [&](uint32_t) { read_column_order(in); });
-            default: return false;
+            default:
+                return false;
         }
     });
     schema_ = build_schema(elements);
@@ -118,7 +122,8 @@ void Footer::read_row_groups(CompactReader& in, uint32_t count) {
         row_groups_.push_back(read_row_group(in, layouts));
         if (i == 0) {  // the first tells how much the others will need, bounded by what is left
             const uint64_t chunks = uint64_t{count} * row_groups_[0].chunk_count;
-            chunk_offsets_.reserve(std::min<uint64_t>(chunks, in.remaining() + chunk_offsets_.size()));
+            chunk_offsets_.reserve(
+                std::min<uint64_t>(chunks, in.remaining() + chunk_offsets_.size()));
         }
     }
 }
@@ -128,12 +133,19 @@ RowGroup Footer::read_row_group(CompactReader& in, thrift::LayoutCache& layouts)
     group.first_chunk = static_cast<uint32_t>(chunk_offsets_.size());
     read_struct(in, [&](int id, Type type) {
         switch (id) {
-            case 1: return index_chunks(in, type, layouts, group);
-            case 2: return in.get(type, group.total_byte_size);
-            case 3: return in.get(type, group.rows);
-            case 4: group.sorting_offset = static_cast<uint32_t>(in.position()); return false;
-            case 5: return in.get(type, group.file_offset);
-            default: return false;
+            case 1:
+                return index_chunks(in, type, layouts, group);
+            case 2:
+                return in.get(type, group.total_byte_size);
+            case 3:
+                return in.get(type, group.rows);
+            case 4:
+                group.sorting_offset = static_cast<uint32_t>(in.position());
+                return false;
+            case 5:
+                return in.get(type, group.file_offset);
+            default:
+                return false;
         }
     });
     return group;

@@ -17,21 +17,22 @@ struct RowGroup {
     int64_t rows = 0;
     int64_t total_byte_size = 0;
     int64_t file_offset = 0;
-    uint32_t first_chunk = 0;      ///< index into the footer's list of chunk offsets
+    uint32_t first_chunk = 0;  ///< index into the footer's list of chunk offsets
     uint32_t chunk_count = 0;
-    uint32_t sorting_offset = 0;   ///< where its sorting columns lie in the footer; 0: none
+    uint32_t sorting_offset = 0;  ///< where its sorting columns lie in the footer; 0: none
 };
 
 /// Keeps the footer's bytes and the position of each column chunk in them. Opening skips over the
-/// chunks (10 to 100 ns each, see LayoutCache); decoding one takes about 0.2 us, less than a lock and a hash map would,
-/// so that decoded chunks are not kept. Thread safe once read.
+/// chunks (10 to 100 ns each, see LayoutCache); decoding one takes about 0.2 us, less than a lock
+/// and a hash map would, so that decoded chunks are not kept. Thread safe once read.
 class Footer {
   public:
     /// The order of a leaf's bounds: as its type orders values, IEEE 754's total order, one that is
     /// not known here, or not stated at all.
     enum class Order : uint8_t { kUnstated, kType, kTotal, kOther };
 
-    /// Reads and indexes the footer of `file`, which must outlive it. Raises kCorrupt, or kUnsupported if it is encrypted.
+    /// Reads and indexes the footer of `file`, which must outlive it. Raises kCorrupt, or
+    /// kUnsupported if it is encrypted.
     Footer(io::File& file, base::MemoryBudget* budget);
 
     const SchemaTree& schema() const noexcept { return schema_; }

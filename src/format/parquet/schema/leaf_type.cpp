@@ -38,12 +38,14 @@ column::TypePtr annotated(TypeId id, Annotation annotation) {
 
 // The physical type's own meaning.
 void set_physical(LeafType& leaf) {
-    static constexpr TypeId kIds[] = {TypeId::kBool,    TypeId::kInt32,   TypeId::kInt64,
-                                      TypeId::kTimestamp, TypeId::kFloat32, TypeId::kFloat64,
-                                      TypeId::kBinary,  TypeId::kFixedBinary};
+    static constexpr TypeId kIds[] = {TypeId::kBool,      TypeId::kInt32,      TypeId::kInt64,
+                                      TypeId::kTimestamp, TypeId::kFloat32,    TypeId::kFloat64,
+                                      TypeId::kBinary,    TypeId::kFixedBinary};
     leaf.conversion = Conversion::kNone;
     switch (leaf.physical) {
-        case PhysicalType::kBoolean: leaf.conversion = Conversion::kBool; break;
+        case PhysicalType::kBoolean:
+            leaf.conversion = Conversion::kBool;
+            break;
         case PhysicalType::kInt96:
             leaf.conversion = Conversion::kInt96;
             leaf.type = column::make_timestamp(TimeUnit::kMicro);
@@ -51,7 +53,8 @@ void set_physical(LeafType& leaf) {
         case PhysicalType::kFixedLenByteArray:
             leaf.type = column::make_fixed_binary(leaf.type_length);
             return;
-        default: break;
+        default:
+            break;
     }
     leaf.type = column::make_type(kIds[static_cast<int>(leaf.physical)]);
 }
@@ -112,17 +115,26 @@ void set_temporal(LeafType& leaf, const LogicalType& logical) {
 void set_bytes(LeafType& leaf, LogicalKind kind) {
     if (leaf.physical != PhysicalType::kByteArray) return;
     switch (kind) {
-        case LogicalKind::kString: leaf.type = column::make_type(TypeId::kUtf8); break;
-        case LogicalKind::kEnum: leaf.type = annotated(TypeId::kUtf8, Annotation::kEnum); break;
-        case LogicalKind::kJson: leaf.type = annotated(TypeId::kUtf8, Annotation::kJson); break;
-        case LogicalKind::kBson: leaf.type = annotated(TypeId::kBinary, Annotation::kBson); break;
+        case LogicalKind::kString:
+            leaf.type = column::make_type(TypeId::kUtf8);
+            break;
+        case LogicalKind::kEnum:
+            leaf.type = annotated(TypeId::kUtf8, Annotation::kEnum);
+            break;
+        case LogicalKind::kJson:
+            leaf.type = annotated(TypeId::kUtf8, Annotation::kJson);
+            break;
+        case LogicalKind::kBson:
+            leaf.type = annotated(TypeId::kBinary, Annotation::kBson);
+            break;
         case LogicalKind::kGeometry:
             leaf.type = annotated(TypeId::kBinary, Annotation::kGeometry);
             break;
         case LogicalKind::kGeography:
             leaf.type = annotated(TypeId::kBinary, Annotation::kGeography);
             break;
-        default: break;
+        default:
+            break;
     }
 }
 
@@ -136,10 +148,13 @@ void set_fixed(LeafType& leaf, LogicalKind kind) {
 
 void apply(LeafType& leaf, const LogicalType& logical) {
     switch (logical.kind) {
-        case LogicalKind::kInteger: return set_integer(leaf, logical);
-        case LogicalKind::kDecimal: return set_decimal(leaf, logical);
+        case LogicalKind::kInteger:
+            return set_integer(leaf, logical);
+        case LogicalKind::kDecimal:
+            return set_decimal(leaf, logical);
         case LogicalKind::kTime:
-        case LogicalKind::kTimestamp: return set_temporal(leaf, logical);
+        case LogicalKind::kTimestamp:
+            return set_temporal(leaf, logical);
         case LogicalKind::kDate:
             if (leaf.physical == PhysicalType::kInt32)
                 leaf.type = column::make_type(TypeId::kDate32);
@@ -149,8 +164,10 @@ void apply(LeafType& leaf, const LogicalType& logical) {
             leaf.conversion = Conversion::kAllNull;
             return;
         case LogicalKind::kUuid:
-        case LogicalKind::kFloat16: return set_fixed(leaf, logical.kind);
-        default: return set_bytes(leaf, logical.kind);
+        case LogicalKind::kFloat16:
+            return set_fixed(leaf, logical.kind);
+        default:
+            return set_bytes(leaf, logical.kind);
     }
 }
 
@@ -172,33 +189,53 @@ LogicalType effective_logical_type(const SchemaElement& element) {
     if (logical.kind != LogicalKind::kNone && logical.kind != LogicalKind::kUnknownFuture)
         return logical;
     switch (element.converted) {
-        case ConvertedType::kUtf8: return {LogicalKind::kString};
+        case ConvertedType::kUtf8:
+            return {LogicalKind::kString};
         case ConvertedType::kMap:
-        case ConvertedType::kMapKeyValue: return {LogicalKind::kMap};
-        case ConvertedType::kList: return {LogicalKind::kList};
-        case ConvertedType::kEnum: return {LogicalKind::kEnum};
+        case ConvertedType::kMapKeyValue:
+            return {LogicalKind::kMap};
+        case ConvertedType::kList:
+            return {LogicalKind::kList};
+        case ConvertedType::kEnum:
+            return {LogicalKind::kEnum};
         case ConvertedType::kDecimal:
             logical = {LogicalKind::kDecimal};
             logical.scale = element.scale.value_or(0);
             logical.precision = element.precision.value_or(0);
             return logical;
-        case ConvertedType::kDate: return {LogicalKind::kDate};
-        case ConvertedType::kTimeMillis: return temporal(LogicalKind::kTime, 1);
-        case ConvertedType::kTimeMicros: return temporal(LogicalKind::kTime, 2);
-        case ConvertedType::kTimestampMillis: return temporal(LogicalKind::kTimestamp, 1);
-        case ConvertedType::kTimestampMicros: return temporal(LogicalKind::kTimestamp, 2);
-        case ConvertedType::kUint8: return integer(8, false);
-        case ConvertedType::kUint16: return integer(16, false);
-        case ConvertedType::kUint32: return integer(32, false);
-        case ConvertedType::kUint64: return integer(64, false);
-        case ConvertedType::kInt8: return integer(8, true);
-        case ConvertedType::kInt16: return integer(16, true);
-        case ConvertedType::kInt32: return integer(32, true);
-        case ConvertedType::kInt64: return integer(64, true);
-        case ConvertedType::kJson: return {LogicalKind::kJson};
-        case ConvertedType::kBson: return {LogicalKind::kBson};
+        case ConvertedType::kDate:
+            return {LogicalKind::kDate};
+        case ConvertedType::kTimeMillis:
+            return temporal(LogicalKind::kTime, 1);
+        case ConvertedType::kTimeMicros:
+            return temporal(LogicalKind::kTime, 2);
+        case ConvertedType::kTimestampMillis:
+            return temporal(LogicalKind::kTimestamp, 1);
+        case ConvertedType::kTimestampMicros:
+            return temporal(LogicalKind::kTimestamp, 2);
+        case ConvertedType::kUint8:
+            return integer(8, false);
+        case ConvertedType::kUint16:
+            return integer(16, false);
+        case ConvertedType::kUint32:
+            return integer(32, false);
+        case ConvertedType::kUint64:
+            return integer(64, false);
+        case ConvertedType::kInt8:
+            return integer(8, true);
+        case ConvertedType::kInt16:
+            return integer(16, true);
+        case ConvertedType::kInt32:
+            return integer(32, true);
+        case ConvertedType::kInt64:
+            return integer(64, true);
+        case ConvertedType::kJson:
+            return {LogicalKind::kJson};
+        case ConvertedType::kBson:
+            return {LogicalKind::kBson};
         case ConvertedType::kInterval:
-        case ConvertedType::kNone: break;
+        case ConvertedType::kNone:
+            break;
     }
     return {LogicalKind::kNone};
 }
@@ -230,8 +267,9 @@ LeafType make_leaf_type(const SchemaElement& element) {
 
 std::string describe_type(const SchemaElement& element) {
     static constexpr std::array<std::string_view, 19> kNames = {
-        "",     "STRING", "MAP",     "LIST", "ENUM", "DECIMAL", "DATE",    "TIME",     "TIMESTAMP", "",
-        "INTEGER", "UNKNOWN", "JSON", "BSON", "UUID", "FLOAT16", "VARIANT", "GEOMETRY", "GEOGRAPHY"};
+        "",     "STRING",    "MAP",     "LIST",     "ENUM",     "DECIMAL", "DATE",
+        "TIME", "TIMESTAMP", "",        "INTEGER",  "UNKNOWN",  "JSON",    "BSON",
+        "UUID", "FLOAT16",   "VARIANT", "GEOMETRY", "GEOGRAPHY"};
     const LogicalType logical = effective_logical_type(element);
     const int32_t physical = element.physical.value_or(-1);
     std::string text = physical >= 0 && physical <= 7
@@ -247,7 +285,8 @@ std::string describe_type(const SchemaElement& element) {
     if (logical.kind == LogicalKind::kDecimal)
         text += fmt::format("({},{})", logical.precision, logical.scale);
     if (logical.kind == LogicalKind::kInteger)
-        text += fmt::format("({},{})", logical.bit_width, logical.is_signed ? "signed" : "unsigned");
+        text +=
+            fmt::format("({},{})", logical.bit_width, logical.is_signed ? "signed" : "unsigned");
     return text;
 }
 

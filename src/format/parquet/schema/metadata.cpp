@@ -65,8 +65,10 @@ void read_logical_branch(CompactReader& in, LogicalType& out) {
                 return id == 1 ? in.get(type, out.adjusted_to_utc)
                                : id == 2 && get_time_unit(in, type, out.unit);
             case LogicalKind::kInteger:
-                return id == 1 ? in.get(type, out.bit_width) : id == 2 && in.get(type, out.is_signed);
-            default: return false;
+                return id == 1 ? in.get(type, out.bit_width)
+                               : id == 2 && in.get(type, out.is_signed);
+            default:
+                return false;
         }
     });
 }
@@ -87,16 +89,26 @@ bool get_statistics(CompactReader& in, Type type, RawStatistics& out) {
     if (type != Type::kStruct) return false;
     read_struct(in, [&](int id, Type t) {
         switch (id) {
-            case 1: return get_optional(in, t, out.max);
-            case 2: return get_optional(in, t, out.min);
-            case 3: return in.get(t, out.null_count);
-            case 4: return in.get(t, out.distinct_count);
-            case 5: return get_optional(in, t, out.max_value);
-            case 6: return get_optional(in, t, out.min_value);
-            case 7: return get_optional(in, t, out.max_exact);
-            case 8: return get_optional(in, t, out.min_exact);
-            case 9: return in.get(t, out.nan_count);
-            default: return false;
+            case 1:
+                return get_optional(in, t, out.max);
+            case 2:
+                return get_optional(in, t, out.min);
+            case 3:
+                return in.get(t, out.null_count);
+            case 4:
+                return in.get(t, out.distinct_count);
+            case 5:
+                return get_optional(in, t, out.max_value);
+            case 6:
+                return get_optional(in, t, out.min_value);
+            case 7:
+                return get_optional(in, t, out.max_exact);
+            case 8:
+                return get_optional(in, t, out.min_exact);
+            case 9:
+                return in.get(t, out.nan_count);
+            default:
+                return false;
         }
     });
     return true;
@@ -106,10 +118,14 @@ EncodingCount read_encoding_count(CompactReader& in) {
     EncodingCount out;
     read_struct(in, [&](int id, Type type) {
         switch (id) {
-            case 1: return get_page_type(in, type, out.page);
-            case 2: return get_encoding(in, type, out.encoding);
-            case 3: return in.get(type, out.count);
-            default: return false;
+            case 1:
+                return get_page_type(in, type, out.page);
+            case 2:
+                return get_encoding(in, type, out.encoding);
+            case 3:
+                return in.get(type, out.count);
+            default:
+                return false;
         }
     });
     return out;
@@ -118,25 +134,36 @@ EncodingCount read_encoding_count(CompactReader& in) {
 void read_column_metadata(CompactReader& in, ColumnChunk& out) {
     read_struct(in, [&](int id, Type type) {
         switch (id) {
-            case 1: return in.get(type, out.physical);
+            case 1:
+                return in.get(type, out.physical);
             case 2:
                 return read_list(in, type, Type::kI32, [&](uint32_t) {
                     out.encodings.push_back(encoding_of(static_cast<int>(in.zigzag())));
                 });
-            case 4: return in.get(type, out.codec);
-            case 5: return in.get(type, out.value_count);
-            case 6: return in.get(type, out.uncompressed_size);
-            case 7: return in.get(type, out.compressed_size);
-            case 9: return in.get(type, out.data_page_offset);
-            case 11: return in.get(type, out.dictionary_page_offset);
-            case 12: return get_statistics(in, type, out.statistics);
+            case 4:
+                return in.get(type, out.codec);
+            case 5:
+                return in.get(type, out.value_count);
+            case 6:
+                return in.get(type, out.uncompressed_size);
+            case 7:
+                return in.get(type, out.compressed_size);
+            case 9:
+                return in.get(type, out.data_page_offset);
+            case 11:
+                return in.get(type, out.dictionary_page_offset);
+            case 12:
+                return get_statistics(in, type, out.statistics);
             case 13:
                 return read_list(in, type, Type::kStruct, [&](uint32_t) {
                     out.encoding_counts.push_back(read_encoding_count(in));
                 });
-            case 14: return in.get(type, out.bloom_filter_offset);
-            case 15: return in.get(type, out.bloom_filter_length);
-            default: return false;
+            case 14:
+                return in.get(type, out.bloom_filter_offset);
+            case 15:
+                return in.get(type, out.bloom_filter_length);
+            default:
+                return false;
         }
     });
 }
@@ -144,11 +171,16 @@ void read_column_metadata(CompactReader& in, ColumnChunk& out) {
 void read_data_page_header(CompactReader& in, PageHeader& out) {
     read_struct(in, [&](int id, Type type) {
         switch (id) {
-            case 1: return in.get(type, out.value_count);
-            case 2: return get_encoding(in, type, out.encoding);
-            case 3: return get_encoding(in, type, out.definition_encoding);
-            case 4: return get_encoding(in, type, out.repetition_encoding);
-            default: return false;
+            case 1:
+                return in.get(type, out.value_count);
+            case 2:
+                return get_encoding(in, type, out.encoding);
+            case 3:
+                return get_encoding(in, type, out.definition_encoding);
+            case 4:
+                return get_encoding(in, type, out.repetition_encoding);
+            default:
+                return false;
         }
     });
 }
@@ -156,14 +188,22 @@ void read_data_page_header(CompactReader& in, PageHeader& out) {
 void read_data_page_header_v2(CompactReader& in, PageHeader& out) {
     read_struct(in, [&](int id, Type type) {
         switch (id) {
-            case 1: return in.get(type, out.value_count);
-            case 2: return in.get(type, out.null_count);
-            case 3: return in.get(type, out.row_count);
-            case 4: return get_encoding(in, type, out.encoding);
-            case 5: return in.get(type, out.definition_bytes);
-            case 6: return in.get(type, out.repetition_bytes);
-            case 7: return in.get(type, out.is_compressed);
-            default: return false;
+            case 1:
+                return in.get(type, out.value_count);
+            case 2:
+                return in.get(type, out.null_count);
+            case 3:
+                return in.get(type, out.row_count);
+            case 4:
+                return get_encoding(in, type, out.encoding);
+            case 5:
+                return in.get(type, out.definition_bytes);
+            case 6:
+                return in.get(type, out.repetition_bytes);
+            case 7:
+                return in.get(type, out.is_compressed);
+            default:
+                return false;
         }
     });
 }
@@ -171,9 +211,12 @@ void read_data_page_header_v2(CompactReader& in, PageHeader& out) {
 void read_dictionary_page_header(CompactReader& in, PageHeader& out) {
     read_struct(in, [&](int id, Type type) {
         switch (id) {
-            case 1: return in.get(type, out.value_count);
-            case 2: return get_encoding(in, type, out.encoding);
-            default: return false;
+            case 1:
+                return in.get(type, out.value_count);
+            case 2:
+                return get_encoding(in, type, out.encoding);
+            default:
+                return false;
         }
     });
 }
@@ -184,27 +227,36 @@ SchemaElement read_schema_element(CompactReader& in) {
     SchemaElement out;
     read_struct(in, [&](int id, Type type) {
         switch (id) {
-            case 1: return get_optional(in, type, out.physical);
-            case 2: return in.get(type, out.type_length);
+            case 1:
+                return get_optional(in, type, out.physical);
+            case 2:
+                return in.get(type, out.type_length);
             case 3: {
                 int number;
                 if (!get_enum(in, type, number)) return false;
-                if (number < 0 || number > 2) base::corrupt("a column has the repetition {}", number);
+                if (number < 0 || number > 2)
+                    base::corrupt("a column has the repetition {}", number);
                 out.repetition = static_cast<Repetition>(number);
                 return true;
             }
-            case 4: return in.get(type, out.name);
-            case 5: return in.get(type, out.child_count);
+            case 4:
+                return in.get(type, out.name);
+            case 5:
+                return in.get(type, out.child_count);
             case 6: {
                 int number;
                 if (!get_enum(in, type, number)) return false;
                 if (number >= 0 && number <= 21) out.converted = static_cast<ConvertedType>(number);
                 return true;
             }
-            case 7: return get_optional(in, type, out.scale);
-            case 8: return get_optional(in, type, out.precision);
-            case 10: return get_logical_type(in, type, out.logical);
-            default: return false;
+            case 7:
+                return get_optional(in, type, out.scale);
+            case 8:
+                return get_optional(in, type, out.precision);
+            case 10:
+                return get_logical_type(in, type, out.logical);
+            default:
+                return false;
         }
     });
     return out;
@@ -225,13 +277,22 @@ ColumnChunk read_column_chunk(CompactReader& in) {
                 out.has_metadata = true;
                 read_column_metadata(in, out);
                 return true;
-            case 4: return in.get(type, out.offset_index_offset);
-            case 5: return in.get(type, out.offset_index_length);
-            case 6: return in.get(type, out.column_index_offset);
-            case 7: return in.get(type, out.column_index_length);
-            case 8: out.encrypted = true; return false;
-            case 9: out.encrypted = true; return false;
-            default: return false;
+            case 4:
+                return in.get(type, out.offset_index_offset);
+            case 5:
+                return in.get(type, out.offset_index_length);
+            case 6:
+                return in.get(type, out.column_index_offset);
+            case 7:
+                return in.get(type, out.column_index_length);
+            case 8:
+                out.encrypted = true;
+                return false;
+            case 9:
+                out.encrypted = true;
+                return false;
+            default:
+                return false;
         }
     });
     return out;
@@ -241,10 +302,14 @@ RowOrder read_row_order(CompactReader& in) {
     RowOrder out;
     read_struct(in, [&](int id, Type type) {
         switch (id) {
-            case 1: return in.get(type, out.leaf);
-            case 2: return in.get(type, out.descending);
-            case 3: return in.get(type, out.nulls_first);
-            default: return false;
+            case 1:
+                return in.get(type, out.leaf);
+            case 2:
+                return in.get(type, out.descending);
+            case 3:
+                return in.get(type, out.nulls_first);
+            default:
+                return false;
         }
     });
     return out;
@@ -254,10 +319,14 @@ PageHeader read_page_header(CompactReader& in) {
     PageHeader out;
     read_struct(in, [&](int id, Type type) {
         switch (id) {
-            case 1: return get_page_type(in, type, out.type);
-            case 2: return in.get(type, out.uncompressed_size);
-            case 3: return in.get(type, out.compressed_size);
-            case 4: return get_optional(in, type, out.crc);
+            case 1:
+                return get_page_type(in, type, out.type);
+            case 2:
+                return in.get(type, out.uncompressed_size);
+            case 3:
+                return in.get(type, out.compressed_size);
+            case 4:
+                return get_optional(in, type, out.crc);
             case 5:
                 if (type != Type::kStruct) return false;
                 read_data_page_header(in, out);
@@ -270,7 +339,8 @@ PageHeader read_page_header(CompactReader& in) {
                 if (type != Type::kStruct) return false;
                 read_data_page_header_v2(in, out);
                 return true;
-            default: return false;
+            default:
+                return false;
         }
     });
     return out;
@@ -290,11 +360,16 @@ ColumnIndex read_column_index(CompactReader& in) {
                 return read_list(in, type, Type::kTrue, [&](uint32_t) {
                     out.null_pages.push_back(in.list_boolean() ? 1 : 0);
                 });
-            case 2: return binaries(type, out.min_values);
-            case 3: return binaries(type, out.max_values);
-            case 5: return numbers(type, out.null_counts);
-            case 8: return numbers(type, out.nan_counts);
-            default: return false;
+            case 2:
+                return binaries(type, out.min_values);
+            case 3:
+                return binaries(type, out.max_values);
+            case 5:
+                return numbers(type, out.null_counts);
+            case 8:
+                return numbers(type, out.nan_counts);
+            default:
+                return false;
         }
     });
     return out;
@@ -306,10 +381,14 @@ std::vector<PageLocation> read_offset_index(CompactReader& in) {
         PageLocation& page = out.emplace_back();
         read_struct(in, [&](int id, Type type) {
             switch (id) {
-                case 1: return in.get(type, page.offset);
-                case 2: return in.get(type, page.compressed_size);
-                case 3: return in.get(type, page.first_row);
-                default: return false;
+                case 1:
+                    return in.get(type, page.offset);
+                case 2:
+                    return in.get(type, page.compressed_size);
+                case 3:
+                    return in.get(type, page.first_row);
+                default:
+                    return false;
             }
         });
     };
@@ -321,23 +400,34 @@ std::vector<PageLocation> read_offset_index(CompactReader& in) {
 
 std::string_view name(PageEncoding encoding) noexcept {
     switch (encoding) {
-        case PageEncoding::kPlain: return "PLAIN";
-        case PageEncoding::kPlainDictionary: return "PLAIN_DICTIONARY";
-        case PageEncoding::kRle: return "RLE";
-        case PageEncoding::kBitPacked: return "BIT_PACKED";
-        case PageEncoding::kDeltaBinaryPacked: return "DELTA_BINARY_PACKED";
-        case PageEncoding::kDeltaLengthByteArray: return "DELTA_LENGTH_BYTE_ARRAY";
-        case PageEncoding::kDeltaByteArray: return "DELTA_BYTE_ARRAY";
-        case PageEncoding::kRleDictionary: return "RLE_DICTIONARY";
-        case PageEncoding::kByteStreamSplit: return "BYTE_STREAM_SPLIT";
-        case PageEncoding::kOther: break;
+        case PageEncoding::kPlain:
+            return "PLAIN";
+        case PageEncoding::kPlainDictionary:
+            return "PLAIN_DICTIONARY";
+        case PageEncoding::kRle:
+            return "RLE";
+        case PageEncoding::kBitPacked:
+            return "BIT_PACKED";
+        case PageEncoding::kDeltaBinaryPacked:
+            return "DELTA_BINARY_PACKED";
+        case PageEncoding::kDeltaLengthByteArray:
+            return "DELTA_LENGTH_BYTE_ARRAY";
+        case PageEncoding::kDeltaByteArray:
+            return "DELTA_BYTE_ARRAY";
+        case PageEncoding::kRleDictionary:
+            return "RLE_DICTIONARY";
+        case PageEncoding::kByteStreamSplit:
+            return "BYTE_STREAM_SPLIT";
+        case PageEncoding::kOther:
+            break;
     }
     return "UNKNOWN";
 }
 
 std::string_view name(PhysicalType type) noexcept {
-    static constexpr std::string_view kNames[] = {"BOOLEAN", "INT32",  "INT64",      "INT96",
-                                                  "FLOAT",   "DOUBLE", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"};
+    static constexpr std::string_view kNames[] = {
+        "BOOLEAN", "INT32",  "INT64",      "INT96",
+        "FLOAT",   "DOUBLE", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"};
     return kNames[static_cast<int>(type)];
 }
 
@@ -350,14 +440,22 @@ std::string codec_name(int32_t number) {
 
 codec::Codec codec_of(int32_t number) {
     switch (number) {
-        case 0: return codec::Codec::kNone;
-        case 1: return codec::Codec::kSnappy;
-        case 2: return codec::Codec::kGzip;
-        case 4: return codec::Codec::kBrotli;
-        case 5: return codec::Codec::kLz4Hadoop;
-        case 6: return codec::Codec::kZstd;
-        case 7: return codec::Codec::kLz4Raw;
-        default: break;
+        case 0:
+            return codec::Codec::kNone;
+        case 1:
+            return codec::Codec::kSnappy;
+        case 2:
+            return codec::Codec::kGzip;
+        case 4:
+            return codec::Codec::kBrotli;
+        case 5:
+            return codec::Codec::kLz4Hadoop;
+        case 6:
+            return codec::Codec::kZstd;
+        case 7:
+            return codec::Codec::kLz4Raw;
+        default:
+            break;
     }
     base::raise(base::ErrorKind::kUnsupported, "compression with {} is not supported",
                 codec_name(number));

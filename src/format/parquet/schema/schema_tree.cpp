@@ -8,7 +8,8 @@ using column::TypeId;
 
 namespace {
 
-// Walks the flattened schema in order. Each convert_* takes the element at next_ and everything below.
+// Walks the flattened schema in order. Each convert_* takes the element at next_ and everything
+// below.
 class Builder {
   public:
     explicit Builder(const std::vector<SchemaElement>& elements) : elements_(elements) {}
@@ -66,15 +67,18 @@ class Builder {
         return static_cast<uint8_t>(value);
     }
 
-    // An element with its repetition: a repeated one that no list or map announces is a list itself.
+    // An element with its repetition: a repeated one that no list or map announces is a list
+    // itself.
     Node convert_field(Place place) {
         const SchemaElement& element = peek();
         switch (element.repetition) {
-            case Repetition::kRequired: return convert_value(place, false);
+            case Repetition::kRequired:
+                return convert_value(place, false);
             case Repetition::kOptional:
                 ++place.definition;
                 return convert_value(place, true);
-            case Repetition::kRepeated: break;
+            case Repetition::kRepeated:
+                break;
         }
         const size_t at = next_;
         Node item = convert_value({place.definition + 1, place.repetition + 1, place.depth}, false);
@@ -163,7 +167,8 @@ class Builder {
         return node;
     }
 
-    // Whether the repeated child of a LIST group is the element itself (the older two-level layout).
+    // Whether the repeated child of a LIST group is the element itself (the older two-level
+    // layout).
     bool repeated_is_element(const SchemaElement& list, const SchemaElement& repeated) const {
         if (!is_group(repeated) || repeated.child_count != 1) return true;
         const size_t only = next_ + 1;

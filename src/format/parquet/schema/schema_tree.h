@@ -1,6 +1,6 @@
 #pragma once
-// The schema as the reader walks it: columns, their nodes with definition and repetition levels, and
-// the leaves that the file stores.
+// The schema as the reader walks it: columns, their nodes with definition and repetition levels,
+// and the leaves that the file stores.
 
 #include <string>
 #include <vector>
@@ -23,19 +23,20 @@ struct Node {
     Kind kind = Kind::kLeaf;
     bool nullable = false;
     uint8_t defined_level = 0;
-    uint8_t element_level = 0;     ///< kList, kMap
-    uint8_t repetition_level = 0;  ///< kList, kMap: level of its elements; others: of the node itself
-    int leaf = -1;                 ///< kLeaf: ordinal; -1 for the absent value of a set-like map
-    int first_leaf = -1;           ///< first leaf below (or this), -1 if there is none
+    uint8_t element_level = 0;  ///< kList, kMap
+    uint8_t repetition_level =
+        0;                ///< kList, kMap: level of its elements; others: of the node itself
+    int leaf = -1;        ///< kLeaf: ordinal; -1 for the absent value of a set-like map
+    int first_leaf = -1;  ///< first leaf below (or this), -1 if there is none
     column::TypePtr type;
-    std::vector<Node> children;    ///< kList: the element; kMap: a struct of key and value
+    std::vector<Node> children;  ///< kList: the element; kMap: a struct of key and value
 };
 
 /// A stored column.
 struct Leaf {
     LeafType type;
-    std::string path;          ///< dotted
-    std::string type_text;     ///< as the format names it
+    std::string path;       ///< dotted
+    std::string type_text;  ///< as the format names it
     uint8_t max_definition = 0;
     uint8_t max_repetition = 0;
 };

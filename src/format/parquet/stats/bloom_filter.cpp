@@ -40,11 +40,16 @@ FilterHeader read_header(base::ByteSpan bytes) {
     CompactReader in(bytes);
     read_struct(in, [&](int id, Type type) {
         switch (id) {
-            case 1: return in.get(type, header.bytes);
-            case 2: return get_branch(in, type, header.algorithm);
-            case 3: return get_branch(in, type, header.hash);
-            case 4: return get_branch(in, type, header.compression);
-            default: return false;
+            case 1:
+                return in.get(type, header.bytes);
+            case 2:
+                return get_branch(in, type, header.algorithm);
+            case 3:
+                return get_branch(in, type, header.hash);
+            case 4:
+                return get_branch(in, type, header.compression);
+            default:
+                return false;
         }
     });
     header.header_bytes = in.position();
@@ -95,7 +100,8 @@ std::vector<std::string> plain_forms(const LeafType& leaf, const Scalar& value) 
             if (value.number == 0) return {plain(0.0), plain(-0.0)};
             return {plain(value.number)};
         case PhysicalType::kByteArray:
-            if (leaf.conversion != Conversion::kNone || value.kind != Scalar::Kind::kBytes) return {};
+            if (leaf.conversion != Conversion::kNone || value.kind != Scalar::Kind::kBytes)
+                return {};
             return {value.bytes};
         case PhysicalType::kFixedLenByteArray:
             if (leaf.conversion == Conversion::kBytesToDecimal && integer) {
@@ -107,7 +113,8 @@ std::vector<std::string> plain_forms(const LeafType& leaf, const Scalar& value) 
                 value.bytes.size() != static_cast<size_t>(leaf.type_length))
                 return {};
             return {value.bytes};
-        default: break;
+        default:
+            break;
     }
     return {};
 }

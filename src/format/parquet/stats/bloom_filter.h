@@ -6,8 +6,8 @@
 
 namespace loom::parquet {
 
-/// Returns false only if the chunk's filter proves that `value` is not in it. Reads the filter's header
-/// and one block of 32 bytes. A filter whose header makes no sense counts as absent.
+/// Returns false only if the chunk's filter proves that `value` is not in it. Reads the filter's
+/// header and one block of 32 bytes. A filter whose header makes no sense counts as absent.
 bool bloom_filter_may_contain(const FileState& file, int64_t row_group, int leaf,
                               const column::Scalar& value);
 

@@ -87,9 +87,9 @@ std::vector<format::PageStatistics> read_page_statistics(const FileState& file, 
             index = read_column_index(in);
         }))
         return {};
-    const std::vector<PlannedPage> pages =
-        pages_of(read_locations(file, chunk),
-                 file.footer.row_groups()[static_cast<size_t>(row_group)].rows, file.footer.data_end());
+    const std::vector<PlannedPage> pages = pages_of(
+        read_locations(file, chunk), file.footer.row_groups()[static_cast<size_t>(row_group)].rows,
+        file.footer.data_end());
     if (pages.size() != index.null_pages.size() || pages.size() != index.min_values.size() ||
         pages.size() != index.max_values.size())
         return {};

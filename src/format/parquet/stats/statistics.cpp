@@ -1,7 +1,9 @@
 // Rules, from parquet.thrift and from what writers have got wrong:
-//  - min_value and max_value follow the column's order; without a stated order only types whose signed
+//  - min_value and max_value follow the column's order; without a stated order only types whose
+//  signed
 //    order is the natural one are believed (all writers agree there).
-//  - the deprecated min and max are in signed byte order: right for signed numbers, wrong for strings,
+//  - the deprecated min and max are in signed byte order: right for signed numbers, wrong for
+//  strings,
 //    unsigned integers and decimals in bytes.
 //  - INT96, intervals, geometries, variants and nulls have no order.
 //  - NaN bounds, and bounds with min above max (unsigned numbers in signed order), are ignored.
@@ -32,20 +34,23 @@ double half_to_double(uint16_t bits) noexcept {
     return bits >> 15 != 0 ? -magnitude : magnitude;
 }
 
-Scalar float_bound(double value) { return std::isnan(value) ? Scalar{} : Scalar::of_float(value); }
+Scalar float_bound(double value) {
+    return std::isnan(value) ? Scalar{} : Scalar::of_float(value);
+}
 
 Scalar integer_bound(const LeafType& leaf, base::ByteSpan bytes) {
     const bool wide = leaf.physical == PhysicalType::kInt64;
     if (bytes.size() != (wide ? 8U : 4U)) return {};
-    const auto value = wide ? base::load<int64_t>(bytes.data())
-                            : int64_t{base::load<int32_t>(bytes.data())};
+    const auto value =
+        wide ? base::load<int64_t>(bytes.data()) : int64_t{base::load<int32_t>(bytes.data())};
     if (!leaf.has_signed_order)
         return Scalar::of_int(wide ? static_cast<column::Int128>(static_cast<uint64_t>(value))
                                    : static_cast<column::Int128>(static_cast<uint32_t>(value)));
     return Scalar::of_int(value);
 }
 
-// A narrow column whose bound lies outside its type has values that were cut: nothing is known then.
+// A narrow column whose bound lies outside its type has values that were cut: nothing is known
+// then.
 bool fits_type(const LeafType& leaf, const Scalar& value) noexcept {
     if (leaf.conversion != Conversion::kNarrowInt) return true;
     const int bits = 8 * column::byte_width(*leaf.type);
@@ -71,8 +76,10 @@ bool has_order(const LeafType& leaf) noexcept {
         case Conversion::kInt96:
         case Conversion::kInterval:
         case Conversion::kAllNull:
-        case Conversion::kRefused: return false;
-        default: break;
+        case Conversion::kRefused:
+            return false;
+        default:
+            break;
     }
     const Annotation annotation = leaf.type->annotation;
     return annotation != Annotation::kGeometry && annotation != Annotation::kGeography &&
@@ -84,10 +91,13 @@ bool is_signed_number(const LeafType& leaf) noexcept {
     switch (leaf.physical) {
         case PhysicalType::kBoolean:
         case PhysicalType::kFloat:
-        case PhysicalType::kDouble: return true;
+        case PhysicalType::kDouble:
+            return true;
         case PhysicalType::kInt32:
-        case PhysicalType::kInt64: return leaf.has_signed_order;
-        default: return false;
+        case PhysicalType::kInt64:
+            return leaf.has_signed_order;
+        default:
+            return false;
     }
 }
 
@@ -122,8 +132,10 @@ Scalar decode_bound(const LeafType& leaf, base::ByteSpan bytes) {
                            ? float_bound(half_to_double(base::load<uint16_t>(bytes.data())))
                            : Scalar{};
             return Scalar::of_bytes(std::string(base::as_text(bytes)));
-        case PhysicalType::kByteArray: return Scalar::of_bytes(std::string(base::as_text(bytes)));
-        case PhysicalType::kInt96: break;
+        case PhysicalType::kByteArray:
+            return Scalar::of_bytes(std::string(base::as_text(bytes)));
+        case PhysicalType::kInt96:
+            break;
     }
     return {};
 }
@@ -131,10 +143,14 @@ Scalar decode_bound(const LeafType& leaf, base::ByteSpan bytes) {
 bool has_usable_order(const LeafType& leaf, Footer::Order order) noexcept {
     if (!has_order(leaf)) return false;
     switch (order) {
-        case Footer::Order::kType: return true;
-        case Footer::Order::kTotal: return is_float(leaf.type->id);
-        case Footer::Order::kUnstated: return is_signed_number(leaf);
-        case Footer::Order::kOther: break;
+        case Footer::Order::kType:
+            return true;
+        case Footer::Order::kTotal:
+            return is_float(leaf.type->id);
+        case Footer::Order::kUnstated:
+            return is_signed_number(leaf);
+        case Footer::Order::kOther:
+            break;
     }
     return false;
 }

@@ -44,7 +44,8 @@ uint64_t xxhash64(base::ByteSpan bytes) noexcept {
         hash = std::rotl(hash ^ mix_lane(0, base::load<uint64_t>(bytes.data())), 27) * kPrime1 +
                kPrime4;
     if (bytes.size() >= 4) {
-        hash = std::rotl(hash ^ base::load<uint32_t>(bytes.data()) * kPrime1, 23) * kPrime2 + kPrime3;
+        hash =
+            std::rotl(hash ^ base::load<uint32_t>(bytes.data()) * kPrime1, 23) * kPrime2 + kPrime3;
         bytes = bytes.subspan(4);
     }
     for (const uint8_t byte : bytes) hash = std::rotl(hash ^ byte * kPrime5, 11) * kPrime1;

@@ -1,5 +1,5 @@
-// Reads every file of the corpus: valid ones must give the rows and sums that other readers saw, bad
-// ones an error or rows, never anything worse. Skipped where the corpus is not there.
+// Reads every file of the corpus: valid ones must give the rows and sums that other readers saw,
+// bad ones an error or rows, never anything worse. Skipped where the corpus is not there.
 //
 // LOOM_CORPUS names another place, LOOM_CORPUS_FILE one file to look at, LOOM_CORPUS_VERBOSE lists
 // all refusals.
@@ -137,19 +137,18 @@ std::string decimal_text(__int128 value, int scale) {
     const std::string_view sign = value < 0 ? "-" : "";
     if (scale <= 0) return fmt::format("{}{}", sign, digits);
     const size_t fraction = static_cast<size_t>(scale);
-    if (digits.size() <= fraction)
-        digits = fmt::format("{:0>{}}", digits, fraction + 1);
+    if (digits.size() <= fraction) digits = fmt::format("{:0>{}}", digits, fraction + 1);
     const size_t whole = digits.size() - fraction;
     return fmt::format("{}{}.{}", sign, digits.substr(0, whole), digits.substr(whole));
 }
 
 // Compares with what DuckDB saw, where the two mean the same. Returns what differs.
 std::string compare(const Summary& seen, const Expected& expected) {
-    if (contains(expected.note, "ERROR") || contains(expected.note, "error") || expected.non_null.empty())
+    if (contains(expected.note, "ERROR") || contains(expected.note, "error") ||
+        expected.non_null.empty())
         return {};
     // DuckDB takes a variant's null for NULL, and shows no interval of these files.
-    if (contains(expected.type, "VARIANT") ||
-        seen.type.id == column::TypeId::kIntervalMonthDayNano)
+    if (contains(expected.type, "VARIANT") || seen.type.id == column::TypeId::kIntervalMonthDayNano)
         return {};
     if (std::to_string(seen.non_null) != expected.non_null)
         return fmt::format("{} non-null, expected {}", seen.non_null, expected.non_null);
@@ -159,17 +158,21 @@ std::string compare(const Summary& seen, const Expected& expected) {
     if (contains(expected.type, "DOUBLE") || contains(expected.type, "FLOAT")) {
         if (integer) return {};  // decimals beyond 38 digits
         const double sum = std::stod(expected.sum);
-        if (std::abs(static_cast<double>(seen.float_sum) - sum) > 1e-6 * std::max(1.0, std::abs(sum)))
-            return fmt::format("float sum {} expected {}", static_cast<double>(seen.float_sum), expected.sum);
+        if (std::abs(static_cast<double>(seen.float_sum) - sum) >
+            1e-6 * std::max(1.0, std::abs(sum)))
+            return fmt::format("float sum {} expected {}", static_cast<double>(seen.float_sum),
+                               expected.sum);
         return {};
     }
     if (seen.type.id == column::TypeId::kFixedBinary) return {};
-    const std::string sum = decimal_text(seen.integer_sum, integer && id == column::TypeId::kDecimal ? seen.type.scale : 0);
+    const std::string sum = decimal_text(
+        seen.integer_sum, integer && id == column::TypeId::kDecimal ? seen.type.scale : 0);
     auto same_number = [](const std::string& ours, const std::string& text) {
         return ours == text || (ours.starts_with("0.") && ours.substr(1) == text) ||
                (ours.starts_with("-0.") && ours.substr(2) == text.substr(1));
     };
-    if (!same_number(sum, expected.sum)) return fmt::format("sum {} expected {}", sum, expected.sum);
+    if (!same_number(sum, expected.sum))
+        return fmt::format("sum {} expected {}", sum, expected.sum);
     if (integer) {
         const int scale = id == column::TypeId::kDecimal ? seen.type.scale : 0;
         if (!same_number(decimal_text(seen.integer_min, scale), expected.min) ||
@@ -177,8 +180,9 @@ std::string compare(const Summary& seen, const Expected& expected) {
             return fmt::format("bounds {} {} expected {} {}", decimal_text(seen.integer_min, scale),
                                decimal_text(seen.integer_max, scale), expected.min, expected.max);
     }
-    if (id == column::TypeId::kUtf8 && expected.type == "VARCHAR" && !contains(expected.min, "chars, md5") &&
-        !contains(expected.max, "chars, md5") && !contains(expected.min, "\\0") && !contains(seen.bytes_min + seen.bytes_max, "\"") &&
+    if (id == column::TypeId::kUtf8 && expected.type == "VARCHAR" &&
+        !contains(expected.min, "chars, md5") && !contains(expected.max, "chars, md5") &&
+        !contains(expected.min, "\\0") && !contains(seen.bytes_min + seen.bytes_max, "\"") &&
         (seen.bytes_min != expected.min || seen.bytes_max != expected.max))
         return fmt::format("bounds {} {} expected {} {}", seen.bytes_min, seen.bytes_max,
                            expected.min, expected.max);
@@ -186,7 +190,7 @@ std::string compare(const Summary& seen, const Expected& expected) {
 }
 
 struct Outcome {
-    std::string refusal;   // why the file or a column could not be read
+    std::string refusal;  // why the file or a column could not be read
     std::string mistake;
 };
 
@@ -226,8 +230,8 @@ Outcome read_file(const std::string& file, int64_t rows, const std::map<int, Exp
                 if (expected != nullptr && expected->contains(column)) {
                     const std::string difference = compare(summary, expected->at(column));
                     if (!difference.empty())
-                        outcome.mistake +=
-                            fmt::format("column \"{}\": {}; ", table->schema().fields[c].name, difference);
+                        outcome.mistake += fmt::format("column \"{}\": {}; ",
+                                                       table->schema().fields[c].name, difference);
                 }
                 if (table->row_count() < 20000) check_ways_of_reading(*table, column, outcome);
             } catch (const base::Error& error) {

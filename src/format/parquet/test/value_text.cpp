@@ -42,9 +42,12 @@ double half_to_double(uint16_t bits) {
 
 double float_at(const ColumnView& view, int64_t row) {
     switch (view.type->id) {
-        case TypeId::kFloat16: return half_to_double(view.as<uint16_t>()[row]);
-        case TypeId::kFloat32: return static_cast<double>(view.as<float>()[row]);
-        default: return view.as<double>()[row];
+        case TypeId::kFloat16:
+            return half_to_double(view.as<uint16_t>()[row]);
+        case TypeId::kFloat32:
+            return static_cast<double>(view.as<float>()[row]);
+        default:
+            return view.as<double>()[row];
     }
 }
 
@@ -56,13 +59,16 @@ __int128 integer_at(const ColumnView& view, int64_t row) {
     if (view.type->id == TypeId::kBool) return base::bit_at(view.as<uint8_t>(), row);
     const bool plain = !is_unsigned(view.type->id);
     switch (column::byte_width(*view.type)) {
-        case 1: return plain ? __int128{view.as<int8_t>()[row]} : view.as<uint8_t>()[row];
-        case 2: return plain ? __int128{view.as<int16_t>()[row]} : view.as<uint16_t>()[row];
-        case 4: return plain ? __int128{view.as<int32_t>()[row]} : view.as<uint32_t>()[row];
-        case 8: return plain ? __int128{view.as<int64_t>()[row]} : view.as<uint64_t>()[row];
+        case 1:
+            return plain ? __int128{view.as<int8_t>()[row]} : view.as<uint8_t>()[row];
+        case 2:
+            return plain ? __int128{view.as<int16_t>()[row]} : view.as<uint16_t>()[row];
+        case 4:
+            return plain ? __int128{view.as<int32_t>()[row]} : view.as<uint32_t>()[row];
+        case 8:
+            return plain ? __int128{view.as<int64_t>()[row]} : view.as<uint64_t>()[row];
         default:
-            return base::load<__int128>(view.as<uint8_t>() +
-                                        row * column::byte_width(*view.type));
+            return base::load<__int128>(view.as<uint8_t>() + row * column::byte_width(*view.type));
     }
 }
 

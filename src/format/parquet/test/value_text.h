@@ -16,8 +16,8 @@ struct Summary {
     int64_t rows = 0;
     int64_t non_null = 0;
     bool summable = false;
-    long double float_sum = 0;     ///< finite floats
-    __int128 integer_sum = 0;      ///< integers, decimals (unscaled), booleans, lengths of bytes
+    long double float_sum = 0;  ///< finite floats
+    __int128 integer_sum = 0;   ///< integers, decimals (unscaled), booleans, lengths of bytes
     bool has_bounds = false;
     column::DataType type;
     __int128 integer_min = 0, integer_max = 0;

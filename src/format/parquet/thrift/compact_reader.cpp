@@ -72,18 +72,27 @@ const uint8_t* skip_map(const uint8_t* from, const uint8_t* end, int depth) noex
 const uint8_t* skip_value(Type type, const uint8_t* from, const uint8_t* end, int depth) noexcept {
     switch (type) {
         case Type::kTrue:
-        case Type::kFalse: return from;
-        case Type::kByte: return from + 1;
+        case Type::kFalse:
+            return from;
+        case Type::kByte:
+            return from + 1;
         case Type::kI16:
         case Type::kI32:
-        case Type::kI64: return skip_varint(from);
-        case Type::kDouble: return from + 8;
-        case Type::kBinary: return skip_binary(from, end);
+        case Type::kI64:
+            return skip_varint(from);
+        case Type::kDouble:
+            return from + 8;
+        case Type::kBinary:
+            return skip_binary(from, end);
         case Type::kList:
-        case Type::kSet: return depth >= kMaxDepth ? nullptr : skip_list(from, end, depth + 1);
-        case Type::kMap: return depth >= kMaxDepth ? nullptr : skip_map(from, end, depth + 1);
-        case Type::kStruct: return skip_struct(from, end, depth + 1);
-        case Type::kStop: break;
+        case Type::kSet:
+            return depth >= kMaxDepth ? nullptr : skip_list(from, end, depth + 1);
+        case Type::kMap:
+            return depth >= kMaxDepth ? nullptr : skip_map(from, end, depth + 1);
+        case Type::kStruct:
+            return skip_struct(from, end, depth + 1);
+        case Type::kStop:
+            break;
     }
     return nullptr;
 }

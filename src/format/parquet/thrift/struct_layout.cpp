@@ -71,18 +71,26 @@ class Marker {
         uint64_t size;
         switch (type) {
             case Type::kTrue:
-            case Type::kFalse: return true;
-            case Type::kByte: return mark_contents(1);
+            case Type::kFalse:
+                return true;
+            case Type::kByte:
+                return mark_contents(1);
             case Type::kI16:
             case Type::kI32:
-            case Type::kI64: return mark_number();
-            case Type::kDouble: return mark_contents(8);
-            case Type::kBinary: return mark_size(size) && mark_contents(size);
+            case Type::kI64:
+                return mark_number();
+            case Type::kDouble:
+                return mark_contents(8);
+            case Type::kBinary:
+                return mark_size(size) && mark_contents(size);
             case Type::kList:
-            case Type::kSet: return depth < kMaxDepth && mark_list(depth + 1);
-            case Type::kStruct: return mark_struct(depth + 1);
+            case Type::kSet:
+                return depth < kMaxDepth && mark_list(depth + 1);
+            case Type::kStruct:
+                return mark_struct(depth + 1);
             case Type::kMap:  // not in Parquet's structs: such a layout is just not learned
-            case Type::kStop: break;
+            case Type::kStop:
+                break;
         }
         return false;
     }
