@@ -49,12 +49,22 @@ int64_t count_nulls(const ColumnView& view) {
 
 void Partial::add_numbers(const ColumnView& view) {
     switch (view.type->id) {
-        case TypeId::kInt16: sum_values<int16_t>(view, result.sum); break;
-        case TypeId::kInt32: sum_values<int32_t>(view, result.sum); break;
+        case TypeId::kInt16:
+            sum_values<int16_t>(view, result.sum);
+            break;
+        case TypeId::kInt32:
+            sum_values<int32_t>(view, result.sum);
+            break;
         case TypeId::kInt64:
-        case TypeId::kTimestamp: sum_values<int64_t>(view, result.sum); break;
-        case TypeId::kFloat32: sum_values<float>(view, result.float_sum); break;
-        case TypeId::kFloat64: sum_values<double>(view, result.float_sum); break;
+        case TypeId::kTimestamp:
+            sum_values<int64_t>(view, result.sum);
+            break;
+        case TypeId::kFloat32:
+            sum_values<float>(view, result.float_sum);
+            break;
+        case TypeId::kFloat64:
+            sum_values<double>(view, result.float_sum);
+            break;
         default:
             base::raise(base::ErrorKind::kUnsupported, "no sum of {}",
                         column::to_string(*view.type));
@@ -64,7 +74,8 @@ void Partial::add_numbers(const ColumnView& view) {
 
 void Partial::add_lengths(const ColumnView& view) {
     if (!column::is_bytes(view.type->id))
-        base::raise(base::ErrorKind::kUnsupported, "no length of {}", column::to_string(*view.type));
+        base::raise(base::ErrorKind::kUnsupported, "no length of {}",
+                    column::to_string(*view.type));
     const auto* values = view.as<column::BytesView>();
     int64_t bytes = 0;
     for (int64_t i = 0; i < view.length; ++i)
@@ -101,9 +112,15 @@ void scan_row_group(const format::TableReader& table, int64_t row_group, int col
     for (int64_t row = 0; row < rows; row += kBatchRows) {
         const ColumnView view = reader->read(row, std::min(kBatchRows, rows - row));
         switch (measure) {
-            case Measure::kSum: partial.add_numbers(view); break;
-            case Measure::kLength: partial.add_lengths(view); break;
-            case Measure::kGroups: partial.count_codes(view, counts); break;
+            case Measure::kSum:
+                partial.add_numbers(view);
+                break;
+            case Measure::kLength:
+                partial.add_lengths(view);
+                break;
+            case Measure::kGroups:
+                partial.count_codes(view, counts);
+                break;
         }
         partial.result.nulls += count_nulls(view);
     }

@@ -194,7 +194,70 @@ void add_shapes(std::vector<Case>& cases) {
     });
 }
 
+// Types that apache-arrow reads; decimals need 128 bits there.
+Schema arrow_flat_schema(bool nullable = true) {
+    Schema schema = flat_schema(nullable);
+    for (Field& candidate : schema.fields) {
+        const column::DataType& type = *candidate.type;
+        if (type.id == TypeId::kDecimal)
+            candidate.type = make_decimal(type.precision, type.scale, 16);
+        // Without the annotation, which shows as an extension type.
+        if (type.annotation == Annotation::kUuid) candidate.type = make_fixed_binary(16);
+    }
+    return schema;
+}
+
+Case make_arrow_case(std::string name, Schema schema) {
+    Case result = make_case(std::move(name), std::move(schema));
+    result.format = Format::kArrow;
+    result.arrow.record_batch_rows = 2'000;
+    return result;
+}
+
 }  // namespace
+
+std::vector<Case> arrow_cases() {
+    std::vector<Case> cases;
+    auto add = [&](const char* name, Schema schema, auto change) {
+        Case one = make_arrow_case(name, std::move(schema));
+        change(one);
+        cases.push_back(std::move(one));
+    };
+    add("arrow_flat", arrow_flat_schema(), [](Case&) {});
+    add("arrow_flat_stream", arrow_flat_schema(), [](Case& one) { one.arrow.stream = true; });
+    add("arrow_flat_required", arrow_flat_schema(false),
+        [](Case& one) { one.schema.fields.pop_back(); });
+    add("arrow_flat_all_null", arrow_flat_schema(), [](Case& one) { one.nulls = 1; });
+    add("arrow_flat_empty", arrow_flat_schema(), [](Case& one) { one.rows = 0; });
+    add("arrow_flat_one_row", arrow_flat_schema(), [](Case& one) { one.rows = 1; });
+    add("arrow_flat_dictionary_views", arrow_flat_schema(), [](Case& one) {
+        one.variety = 300;
+        one.dictionary_views = true;
+    });
+    add("arrow_large", arrow_flat_schema(), [](Case& one) {
+        for (Field& candidate : one.schema.fields)
+            if (column::is_bytes(candidate.type->id)) candidate.storage = column::Storage::kLarge;
+    });
+    for (const int width : {1, 2, 4})
+        add(width == 1   ? "arrow_dictionary_1"
+            : width == 2 ? "arrow_dictionary_2"
+                         : "arrow_dictionary_4",
+            arrow_flat_schema(), [width](Case& one) {
+                one.variety = 60;
+                for (Field& candidate : one.schema.fields)
+                    if (column::is_bytes(candidate.type->id))
+                        candidate.dictionary_index_width = static_cast<uint8_t>(width);
+            });
+    add("arrow_nested", nested_schema(), [](Case& one) {
+        // The decimal inside needs 128 bits.
+        one.schema.fields.pop_back();
+    });
+    add("arrow_nested_stream", nested_schema(), [](Case& one) {
+        one.schema.fields.pop_back();
+        one.arrow.stream = true;
+    });
+    return cases;
+}
 
 std::vector<Case> parquet_cases() {
     std::vector<Case> cases;

@@ -5,13 +5,17 @@
 #include <vector>
 
 #include "column/data_type.h"
+#include "format/arrow/writer.h"
 #include "format/parquet/write/options.h"
 
 namespace loom::roundtrip {
 
-/// One data set, written in one or both formats.
+enum class Format { kParquet, kArrow };
+
+/// One data set in one file.
 struct Case {
     std::string name;
+    Format format = Format::kParquet;
     column::Schema schema;
     int64_t rows = 5'000;
     double nulls = 0.2;
@@ -19,8 +23,10 @@ struct Case {
     int64_t batch_rows = 1'013;
     bool dictionary_views = false;  ///< hand the writer dictionary-encoded columns
     parquet::WriterOptions parquet;
+    arrow::WriterOptions arrow;
 };
 
 std::vector<Case> parquet_cases();
+std::vector<Case> arrow_cases();
 
 }  // namespace loom::roundtrip

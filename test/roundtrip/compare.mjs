@@ -1,12 +1,15 @@
-// Reads the files that loom-roundtrip wrote with DuckDB and compares each row with what it should hold.
+// Reads the files that loom-roundtrip wrote, Parquet with DuckDB and Arrow with apache-arrow, and
+// compares each row with what it should hold.
 // usage: node compare.mjs DIRECTORY NODE_MODULES_PREFIX
 import { createRequire } from 'module';
 import { readFileSync } from 'fs';
+import { makeReader } from './arrow.mjs';
 import { checkPruning } from './prune.mjs';
 
 const [directory, prefix] = process.argv.slice(2);
 const require = createRequire(prefix + '/');
 const { DuckDBInstance } = require('@duckdb/node-api');
+const readArrow = makeReader(require('apache-arrow'));
 
 let passed = 0;
 let failed = 0;
@@ -47,11 +50,14 @@ function difference(expected, actual) {
   return null;
 }
 
-async function compareCase(connection, test) {
-  const file = `${directory}/${test.name}.parquet`;
+async function readParquet(connection, test) {
   const columns = test.columns.map(expression).join(', ');
-  const result = await connection.runAndReadAll(`select ${columns} from read_parquet('${file}')`);
-  const actual = result.getRowsJson();
+  const result = await connection.runAndReadAll(`select ${columns} from read_parquet('${directory}/${test.name}.parquet')`);
+  return result.getRowsJson();
+}
+
+async function compareCase(connection, test) {
+  const actual = test.format === 'parquet' ? await readParquet(connection, test) : readArrow(`${directory}/${test.name}.arrow`);
   const expected = readFileSync(`${directory}/${test.name}.jsonl`, 'utf8').split('\n').filter((line) => line !== '');
   if (actual.length !== expected.length) return `${actual.length} rows instead of ${expected.length}`;
   for (let row = 0; row < expected.length; row += 1) {

@@ -1,5 +1,5 @@
-// loom-roundtrip DIRECTORY: writes each case as CASE.parquet with its expected rows in CASE.jsonl,
-// and the list of all in cases.json.
+// loom-roundtrip DIRECTORY: writes each case as CASE.parquet or CASE.arrow with its expected rows
+// in CASE.jsonl, and the list of all in cases.json.
 
 #include <cmath>
 #include <cstdio>
@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "cases.h"
+#include "format/arrow/writer.h"
 #include "format/parquet/write/writer.h"
 #include "values.h"
 
@@ -66,8 +67,8 @@ column::Column with_dictionary(column::Column plain) {
     return coded;
 }
 
-void write_parquet(const Case& test, Rows& rows, const fs::path& path) {
-    parquet::Writer writer(test.schema, test.parquet, io::create_local_file(path.string()));
+template <typename Writer>
+void write_rows(const Case& test, Rows& rows, Writer&& writer) {
     for (auto& batch : rows.batches) {
         std::vector<column::ColumnView> views;
         for (column::Column& column : batch) {
@@ -79,9 +80,23 @@ void write_parquet(const Case& test, Rows& rows, const fs::path& path) {
     writer.finish();
 }
 
+void write_case(const Case& test, const fs::path& directory) {
+    Rows rows = make_rows(test);
+    const std::string path = directory / test.name;
+    if (test.format == Format::kParquet)
+        write_rows(
+            test, rows,
+            parquet::Writer(test.schema, test.parquet, io::create_local_file(path + ".parquet")));
+    else
+        write_rows(test, rows,
+                   arrow::Writer(test.schema, test.arrow, io::create_local_file(path + ".arrow")));
+    std::ofstream(path + ".jsonl") << rows.json;
+}
+
 void append_case(const Case& test, std::string& json) {
     json += json.empty() ? "[\n" : ",\n";
-    json += fmt::format(R"( {{"name":"{}","rows":{},"columns":[)", test.name, test.rows);
+    json += fmt::format(R"( {{"name":"{}","format":"{}","rows":{},"columns":[)", test.name,
+                        test.format == Format::kParquet ? "parquet" : "arrow", test.rows);
     for (size_t i = 0; i < test.schema.fields.size(); ++i) {
         const column::Field& field = test.schema.fields[i];
         json += fmt::format(R"({}{{"name":"{}","type":"{}"}})", i == 0 ? "" : ",", field.name,
@@ -135,13 +150,10 @@ void run(const fs::path& directory) {
     fs::create_directories(directory);
     write_prune_file(directory / "prune.parquet");
     std::string list;
-    for (const Case& test : parquet_cases()) {
-        base::with_where([&] { return "case " + test.name; },
-                         [&] {
-                             Rows rows = make_rows(test);
-                             write_parquet(test, rows, directory / (test.name + ".parquet"));
-                             std::ofstream(directory / (test.name + ".jsonl")) << rows.json;
-                         });
+    std::vector<Case> cases = parquet_cases();
+    for (Case& test : arrow_cases()) cases.push_back(std::move(test));
+    for (const Case& test : cases) {
+        base::with_where([&] { return "case " + test.name; }, [&] { write_case(test, directory); });
         append_case(test, list);
     }
     std::ofstream(directory / "cases.json") << list << "\n]\n";

@@ -135,7 +135,8 @@ std::unique_ptr<OutputFile> create_file(const std::string& path, const column::S
             return create_parquet(path, schema, options, row_group_rows, threads);
         case FileFormat::kCsv:
             return std::make_unique<CsvFile>(schema, io::create_local_file(path));
-        case FileFormat::kArrow: return create_arrow(path, schema, options, row_group_rows);
+        case FileFormat::kArrow:
+            return create_arrow(path, schema, options, row_group_rows);
     }
     base::raise(base::ErrorKind::kBug, "no such file format");
 }

@@ -179,18 +179,19 @@ void Writer::State::place(write::PlacedRowGroup& group, std::vector<write::Chunk
         PlacedChunk placed;
         placed.codec = leaf_options[i].codec;
         placed.offset = static_cast<int64_t>(sink->position());
-        placed.size = static_cast<int64_t>(chunks[i].bytes.size());
-        put(chunks[i].bytes);
-        chunks[i].bytes = {};
+        // Moved out of the chunk, so that the memory goes when the bytes are written.
+        const std::string bytes = std::move(chunks[i].bytes);
+        placed.size = static_cast<int64_t>(bytes.size());
+        put(bytes);
         placed.chunk = std::move(chunks[i]);
         group.chunks.push_back(std::move(placed));
     }
     for (PlacedChunk& placed : group.chunks) {
-        placed.bloom_size = static_cast<int64_t>(placed.chunk.bloom_filter.size());
+        const std::string filter = std::move(placed.chunk.bloom_filter);
+        placed.bloom_size = static_cast<int64_t>(filter.size());
         if (placed.bloom_size == 0) continue;
         placed.bloom_offset = static_cast<int64_t>(sink->position());
-        put(placed.chunk.bloom_filter);
-        placed.chunk.bloom_filter = {};
+        put(filter);
     }
 }
 
