@@ -36,6 +36,7 @@ void LeafReader::rewind() {
     if (chunk_) chunk_->rewind();
     page_found_ = false;
     page_slots_left_ = 0;
+    page_end_row_ = -1;
     position_ = batch_slots_ = batch_values_ = read_slots_ = read_values_ = 0;
 }
 
@@ -92,6 +93,8 @@ void LeafReader::load_page() {
     page_ = chunk_->load();
     page_found_ = false;
     page_slots_left_ = page_.header.value_count;
+    const PlannedPage* planned = chunk_->planned_page();
+    page_end_row_ = planned != nullptr ? planned->first_row + planned->row_count : -1;
     values_decoder_.reset();
     if (leaf_.type.conversion != Conversion::kAllNull)
         values_decoder_ = std::make_unique<SlotDecoder>(
@@ -102,9 +105,13 @@ void LeafReader::load_page() {
 bool LeafReader::decode_more() {
     while (page_slots_left_ == 0) {
         if (!find_page()) return false;
-        const PlannedPage* planned = chunk_->planned_page();
-        if (planned != nullptr && read_slots_ == batch_slots_ && batch_slots_ == 0)
-            position_ = planned->first_row;
+        if (const PlannedPage* planned = chunk_->planned_page()) {
+            if (read_slots_ == 0)
+                position_ = planned->first_row;
+            else if (planned->first_row != page_end_row_)
+                base::corrupt("a page ends before row {}, where the offset index ends it",
+                              page_end_row_);
+        }
         load_page();
     }
     if (read_slots_ > kMaxBatchSlots)
@@ -203,12 +210,19 @@ void LeafReader::discard(int64_t records) {
 
 void LeafReader::seek(int64_t row) {
     if (row < position_) rewind();
-    while (position_ < row) {
-        if (read_slots_ == 0 && page_slots_left_ == 0 && skip_page(row)) continue;
-        if (position_ > row)
-            base::raise(base::ErrorKind::kBug, "row {} is not among the rows to be read", row);
+    while (position_ <= row) {
+        if (position_ < page_end_row_ && row >= page_end_row_) {
+            // The rest of a page of the offset index need not be decoded to be passed.
+            read_slots_ = read_values_ = page_slots_left_ = 0;
+            position_ = page_end_row_;
+        }
+        const bool between_pages = read_slots_ == 0 && page_slots_left_ == 0;
+        if (between_pages && skip_page(row)) continue;
+        if (position_ >= row) break;
         discard(std::min(row - position_, kBlockSlots));
     }
+    if (position_ > row)
+        base::raise(base::ErrorKind::kBug, "row {} is not among the rows to be read", row);
 }
 
 LeafBatch LeafReader::batch() const noexcept {

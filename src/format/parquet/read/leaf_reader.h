@@ -72,6 +72,7 @@ class LeafReader {
     std::unique_ptr<SlotDecoder> values_decoder_;
     bool page_found_ = false;     // a header was read, the page is not loaded
     int64_t page_slots_left_ = 0; // of the loaded page
+    int64_t page_end_row_ = -1;   // of the loaded page, if the offset index tells
     int64_t skipped_pages_ = 0;
     std::vector<std::pair<Page, std::unique_ptr<SlotDecoder>>> kept_;
 
