@@ -128,6 +128,7 @@ REFUSED_HEAD = """# Valid files that the readers refuse
 
 
 def write_refused(path, results):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "w", encoding="utf-8") as stream:
         stream.write(REFUSED_HEAD)
         for result in sorted(results, key=lambda r: r.file):

@@ -53,6 +53,8 @@ def same(want, have):
     if isinstance(want, (int, float)):
         return _same_number(want, have)
     if isinstance(want, list):
+        if isinstance(have, str):  # binary
+            return have == "".join(f"{byte:02X}" for byte in want if isinstance(byte, int))
         return isinstance(have, list) and _same_list(want, have)
     if isinstance(want, dict):
         return _same_object(want, have)

@@ -26,6 +26,11 @@ int64_t floor_divide(int64_t a, int64_t b) {
     return a / b - (a % b < 0 ? 1 : 0);
 }
 
+int64_t floor_modulo(int64_t a, int64_t b) {
+    const int64_t rest = a % b;
+    return rest < 0 ? rest + b : rest;
+}
+
 // Appends ".25" for a fraction of a second, nothing for 0.
 void append_fraction(int64_t ticks, int64_t per_second, std::string& out) {
     if (ticks == 0) return;
@@ -90,13 +95,10 @@ void append_time(int64_t value, TimeUnit unit, std::string& out) {
 void append_timestamp(int64_t value, TimeUnit unit, bool with_zone, std::string& out) {
     const int64_t per_second = ticks_per_second(unit);
     const int64_t seconds = floor_divide(value, per_second);
-    const int64_t days = floor_divide(seconds, 86400);
-    append_date(days, out);
+    append_date(floor_divide(seconds, 86400), out);
     out += ' ';
-    append_clock(seconds - days * 86400, out);
-    // In unsigned arithmetic: seconds * per_second may pass the range at its lower end.
-    const auto whole = static_cast<uint64_t>(seconds) * static_cast<uint64_t>(per_second);
-    append_fraction(static_cast<int64_t>(static_cast<uint64_t>(value) - whole), per_second, out);
+    append_clock(floor_modulo(seconds, 86400), out);
+    append_fraction(floor_modulo(value, per_second), per_second, out);
     if (with_zone) out += "+00";
 }
 

@@ -242,7 +242,7 @@ bool equals_null(std::string_view text) {
 
 // Texts inside lists and structs are quoted where they could be misread.
 void append_member_text(std::string_view text, std::string& out) {
-    constexpr std::string_view kSpecial = "'\"\\,:=(){}[]";
+    constexpr std::string_view kSpecial = "'\",:=(){}[]";
     const bool quote = text.empty() || equals_null(text) || text.front() == ' ' ||
                        text.back() == ' ' || text.find_first_of(kSpecial) != std::string_view::npos;
     if (!quote) {
@@ -275,7 +275,9 @@ class TextPrinter {
                 out_ += base::bit_at(cell.view->as<uint8_t>(), cell.row) ? "true" : "false";
                 break;
             case TypeId::kUtf8:
-                print_utf8(base::as_text(bytes_of(cell)), nested);
+                // JSON inside lists needs no quotes: its own brackets and quotes delimit it.
+                print_utf8(base::as_text(bytes_of(cell)),
+                           nested && type.annotation != Annotation::kJson);
                 break;
             case TypeId::kBinary:
             case TypeId::kFixedBinary:

@@ -79,6 +79,11 @@ size_t alignment_of(int32_t width) {
                                                                  : 1;
 }
 
+// As base::bitmap_bytes, for lengths that a file may state as large as it likes.
+uint64_t bitmap_bytes(int64_t length) {
+    return static_cast<uint64_t>(length / 8 + (length % 8 != 0 ? 1 : 0));
+}
+
 class Stopwatch {
   public:
     explicit Stopwatch(uint64_t& total) : total_(total) {}
@@ -187,78 +192,79 @@ ArrayData ArrayLoader::load(const Layout& layout) {
 }
 
 void ArrayLoader::load_buffers(ArrayData& array) {
-    const Layout& layout = *array.layout;
-    int32_t next = header_.first_buffer(layout);
-    const bool is_union = layout.shape == Shape::kSparseUnion || layout.shape == Shape::kDenseUnion;
-    if (layout.shape == Shape::kNull || layout.shape == Shape::kRunEnd) return;
-    if (!is_union || header_.union_validity()) {
-        // Writers may keep a bitmap that says "all valid"; it costs nothing to leave it out.
-        if (array.null_count != 0) {
-            array.validity = fetch(next, 1);
-            if (array.validity.size == 0 && array.null_count < 0)
-                array.null_count = 0;
-            else if (array.validity.size <
-                     static_cast<uint64_t>(array.length / 8 + (array.length % 8 != 0)))
-                corrupt("a validity bitmap of {} bytes for {} values", array.validity.size,
-                        array.length);
-        }
-        ++next;
-    }
-    const auto offset_width = layout.shape == Shape::kBytes64 || layout.shape == Shape::kList64 ||
-                                      layout.shape == Shape::kListView64
-                                  ? size_t{8}
-                                  : size_t{4};
-    // An empty array may come without offsets.
-    const int64_t offset_count =
-        array.length == 0 ? 0 : base::checked_add<int64_t>(array.length, 1, "offsets");
-    switch (layout.shape) {
+    const Shape shape = array.layout->shape;
+    if (shape == Shape::kNull || shape == Shape::kRunEnd) return;
+    int32_t next = header_.first_buffer(*array.layout);
+    const bool is_union = shape == Shape::kSparseUnion || shape == Shape::kDenseUnion;
+    if (!is_union || header_.union_validity()) load_validity(array, next++);
+    switch (shape) {
         case Shape::kBits:
             array.values = fetch(next, 1);
-            if (array.values.size <
-                static_cast<uint64_t>(array.length / 8 + (array.length % 8 != 0)))
+            if (array.values.size < bitmap_bytes(array.length))
                 corrupt("{} booleans in {} bytes", array.length, array.values.size);
             break;
-        case Shape::kFixed: {
-            const auto width = static_cast<size_t>(layout.value_width);
-            array.values = fetch(next, alignment_of(layout.value_width));
-            if (array.values.size <
-                checked_multiply<uint64_t>(static_cast<uint64_t>(array.length), width, "values"))
-                corrupt("{} values of {} bytes in a buffer of {}", array.length, width,
-                        array.values.size);
-            if (big_endian_) swap_values(array.values, layout, source_.budget());
-            break;
-        }
-        case Shape::kBytes32:
-        case Shape::kBytes64:
-            array.offsets = load_sized(next, offset_count, offset_width, "offsets");
-            array.values = fetch(next + 1, 1);
+        case Shape::kFixed:
+            load_fixed(array, next);
             break;
         case Shape::kBytesView:
             load_views(array, next);
             break;
-        case Shape::kList32:
-        case Shape::kList64:
-            array.offsets = load_sized(next, offset_count, offset_width, "offsets");
-            break;
-        case Shape::kListView32:
-        case Shape::kListView64:
-            array.offsets = load_sized(next, array.length, offset_width, "offsets");
-            array.sizes = load_sized(next + 1, array.length, offset_width, "sizes");
-            break;
         case Shape::kSparseUnion:
-            array.values = load_sized(next, array.length, 1, "type codes");
-            break;
         case Shape::kDenseUnion:
             array.values = load_sized(next, array.length, 1, "type codes");
-            array.offsets = load_sized(next + 1, array.length, 4, "offsets");
+            if (shape == Shape::kDenseUnion)
+                array.offsets = load_sized(next + 1, array.length, 4, "offsets");
             break;
         case Shape::kDictionary:
-            array.values = load_sized(next, array.length, static_cast<size_t>(layout.value_width),
-                                      "dictionary indices");
+            array.values = load_sized(next, array.length,
+                                      static_cast<size_t>(array.layout->value_width), "indices");
+            break;
+        case Shape::kFixedList:
+        case Shape::kStruct:
             break;
         default:
-            break;
+            load_offsets(array, next);
     }
+}
+
+void ArrayLoader::load_validity(ArrayData& array, int32_t index) {
+    // Writers may keep a bitmap that says "all valid"; it costs nothing to leave it out.
+    if (array.null_count == 0) return;
+    array.validity = fetch(index, 1);
+    if (array.validity.size == 0 && array.null_count < 0)
+        array.null_count = 0;
+    else if (array.validity.size < bitmap_bytes(array.length))
+        corrupt("a validity bitmap of {} bytes for {} values", array.validity.size, array.length);
+}
+
+void ArrayLoader::load_fixed(ArrayData& array, int32_t index) {
+    const Layout& layout = *array.layout;
+    const auto width = static_cast<uint64_t>(layout.value_width);
+    array.values = fetch(index, alignment_of(layout.value_width));
+    if (array.values.size <
+        checked_multiply<uint64_t>(static_cast<uint64_t>(array.length), width, "values"))
+        corrupt("{} values of {} bytes in a buffer of {}", array.length, width, array.values.size);
+    if (!big_endian_) return;
+    Stopwatch watch(cost_.decode_ns);
+    swap_values(array.values, layout, source_.budget());
+}
+
+// Lists, list views, texts and binary.
+void ArrayLoader::load_offsets(ArrayData& array, int32_t index) {
+    const Shape shape = array.layout->shape;
+    const bool wide =
+        shape == Shape::kBytes64 || shape == Shape::kList64 || shape == Shape::kListView64;
+    const size_t width = wide ? 8 : 4;
+    if (shape == Shape::kListView32 || shape == Shape::kListView64) {
+        array.offsets = load_sized(index, array.length, width, "offsets");
+        array.sizes = load_sized(index + 1, array.length, width, "sizes");
+        return;
+    }
+    // An empty array may come without offsets.
+    const int64_t count =
+        array.length == 0 ? 0 : base::checked_add<int64_t>(array.length, 1, "offsets");
+    array.offsets = load_sized(index, count, width, "offsets");
+    if (shape == Shape::kBytes32 || shape == Shape::kBytes64) array.values = fetch(index + 1, 1);
 }
 
 void ArrayLoader::load_views(ArrayData& array, int32_t first) {

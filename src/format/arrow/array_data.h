@@ -58,6 +58,9 @@ class ArrayLoader {
     Bytes fetch(int32_t index, size_t alignment);
     Bytes decompress(const BufferPlace& place);
     void load_buffers(ArrayData& array);
+    void load_validity(ArrayData& array, int32_t index);
+    void load_fixed(ArrayData& array, int32_t index);
+    void load_offsets(ArrayData& array, int32_t index);
     void load_views(ArrayData& array, int32_t first);
     void load_children(ArrayData& array);
     void load_runs(ArrayData& array);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include "format/arrow/reader.h"
 #include "format/arrow/test_columns.h"
 #include "format/arrow/writer.h"
@@ -135,6 +137,69 @@ TEST(Hostile, OffsetsOfAnySizeAreSurvived) {
             base::store(bad.data() + offset + 8, second);
             EXPECT_NE(read_all(bad), "");
         }
+}
+
+TEST(Hostile, TruncationWhileReadingIsNoticed) {
+    const std::string path = ::testing::TempDir() + "loom_truncated.arrow";
+    const std::string bytes = sample(false, codec::Codec::kNone);
+    auto sink = io::create_local_file(path);
+    sink->write(base::as_bytes(bytes));
+    sink->close();
+    auto table = open(io::open_local_file(path), {});
+    ASSERT_EQ(truncate(path.c_str(), 0), 0);
+    try {
+        std::vector<std::string> rows;
+        testing::append_rows(table->open_column(0, 1, {})->read(0, 40), rows);
+        ADD_FAILURE() << "a truncated file was read";
+    } catch (const base::Error& error) {
+        EXPECT_TRUE(error.kind() == base::ErrorKind::kChanged ||
+                    error.kind() == base::ErrorKind::kCorrupt)
+            << error.what();
+    }
+    unlink(path.c_str());
+}
+
+/// A file that cannot be mapped, as object stores will be.
+class UnmappedFile final : public io::File {
+  public:
+    explicit UnmappedFile(std::string bytes)
+        : file_(io::memory_file("unmapped", std::move(bytes))) {
+        path_ = "unmapped";
+        identity_.size = file_->size();
+    }
+    void read_at(uint64_t offset, std::span<uint8_t> out) override {
+        file_->read_at(offset, out);
+        count_mapped(out.size());
+    }
+
+  private:
+    std::shared_ptr<io::File> file_;
+};
+
+TEST(Reader, WorksWithoutMapping) {
+    for (bool stream : {false, true}) {
+        for (codec::Codec codec : {codec::Codec::kNone, codec::Codec::kZstd}) {
+            const std::string bytes = sample(stream, codec);
+            auto mapped = open(io::memory_file("mapped", bytes), {});
+            auto unmapped = open(std::make_shared<UnmappedFile>(bytes), {});
+            for (int column = 0; column < 6; ++column) {
+                std::vector<std::string> a, b;
+                testing::append_rows(mapped->open_column(1, column, {})->read(0, 20), a);
+                testing::append_rows(unmapped->open_column(1, column, {})->read(0, 20), b);
+                EXPECT_EQ(a, b);
+            }
+        }
+    }
+}
+
+TEST(Reader, CountsTheBuffersOfTheColumnsThatAreRead) {
+    auto table = open(io::memory_file("t", sample(false, codec::Codec::kNone)), {});
+    const uint64_t before = table->file().bytes_read();
+    auto reader = table->open_column(0, 1, {});
+    reader->read(0, 20);
+    reader->read(20, 20);
+    EXPECT_EQ(table->file().bytes_read() - before, table->column_bytes(0, 1));
+    EXPECT_EQ(reader->profile().bytes_read, table->column_bytes(0, 1));
 }
 
 TEST(Hostile, ForeignFormatsAreRefused) {

@@ -178,6 +178,10 @@ TEST(Statistics, WriterCutsTextsSoundly) {
                                  "~~,",
                                  umlauts,
                                  "zz,",
+                                 "\x7F,",
+                                 "\xED\x9F\xBF,",
+                                 "\xF4\x8F\xBF\xBF,",
+                                 "\xFF\xFF,",
                                  std::string(60, 'q'),
                                  std::string(59, 'q') + "\xC3\xA4"};
     for (const std::string& value : cases) {

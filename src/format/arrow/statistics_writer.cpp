@@ -24,18 +24,56 @@ namespace {
 std::string_view bound_prefix(std::string_view text) {
     std::string_view prefix = text.substr(0, text.find(','));
     if (prefix.size() <= kMaxTextBound) return prefix;
-    size_t end = kMaxTextBound;
+    size_t end = kMaxTextBound - 1;  // a successor may take one byte more
     while (end > 0 && (static_cast<uint8_t>(prefix[end]) & 0xC0) == 0x80) --end;
     return prefix.substr(0, end);
 }
 
-// Returns a text that is not below anything that begins with `prefix`, and is plain ASCII at its
-// end so that it stays valid UTF-8. Empty if there is none.
+// Decodes the character that text[at] begins; -1 if it is not UTF-8.
+int32_t code_point(std::string_view text, size_t at) {
+    const auto first = static_cast<uint8_t>(text[at]);
+    const size_t length = text.size() - at;
+    if (length == 1) return first < 0x80 ? first : -1;
+    const uint8_t lead = length == 2 ? 0xC0 : length == 3 ? 0xE0 : 0xF0;
+    const uint8_t mask = length == 2 ? 0x1F : length == 3 ? 0x0F : 0x07;
+    if (length > 4 || (first & ~mask) != lead) return -1;
+    int32_t code = first & mask;
+    for (size_t i = at + 1; i < text.size(); ++i) code = code << 6 | (text[i] & 0x3F);
+    return code;
+}
+
+void append_character(int32_t code, std::string& out) {
+    auto tail = [&](int shift) { out += static_cast<char>(0x80 | (code >> shift & 0x3F)); };
+    if (code < 0x80) {
+        out += static_cast<char>(code);
+    } else if (code < 0x800) {
+        out += static_cast<char>(0xC0 | code >> 6);
+        tail(0);
+    } else if (code < 0x10000) {
+        out += static_cast<char>(0xE0 | code >> 12);
+        tail(6), tail(0);
+    } else {
+        out += static_cast<char>(0xF0 | code >> 18);
+        tail(12), tail(6), tail(0);
+    }
+}
+
+// Returns a text above everything that begins with `prefix`, valid UTF-8 if that is, without a
+// comma: the last character that has a successor is replaced by it. UTF-8 orders by bytes as by
+// characters. Empty if there is none.
 std::string rounded_up(std::string prefix) {
-    while (!prefix.empty() && static_cast<uint8_t>(prefix.back()) >= 0x7E) prefix.pop_back();
-    if (prefix.empty()) return prefix;
-    prefix.back() = static_cast<char>(prefix.back() + 1);
-    if (prefix.back() == ',') prefix.back() = '-';  // the next character; a comma would split here
+    while (!prefix.empty()) {
+        size_t at = prefix.size() - 1;
+        while (at > 0 && (static_cast<uint8_t>(prefix[at]) & 0xC0) == 0x80) --at;
+        int32_t code = code_point(prefix, at);
+        prefix.resize(at);
+        if (code < 0 || code >= 0x10FFFF) continue;
+        ++code;
+        if (code == 0xD800) code = 0xE000;  // surrogates are no characters
+        if (code == ',') ++code;
+        append_character(code, prefix);
+        return prefix;
+    }
     return prefix;
 }
 
