@@ -6,6 +6,19 @@ import os
 
 from . import tool
 
+# Where DuckDB's answer is not the one to give. (file, column): why.
+KNOWN = {
+    ("parquet/apache-arrow-testing/parquet/ARROW-17100.parquet", "col1"): "DuckDB loses its place "
+    "in data pages of version 2; the rows are 1 to 5",
+    ("parquet/apache-arrow-testing/parquet/ARROW-17100.parquet", "col3"): "as col1",
+    ("parquet/apache-impala/int64_timestamps_nano.parquet", "nanoUtc"): "DuckDB takes the largest "
+    "int64 for infinity",
+    ("parquet/apache-impala/out_of_range_time_of_day.parquet", "d"): "a time of day of -1 ns: DuckDB "
+    "cuts towards zero, we cut down to the microsecond",
+    ("parquet/duckdb-duckdb/negative-timetz.parquet", "col33"): "DuckDB moves negative times of day "
+    "into the day",
+}
+
 ROWS, NAME, TYPE, NON_NULL, SUM, MIN, MAX, HASH = range(8)
 
 
@@ -22,8 +35,11 @@ def load(folder):
 
 
 def usable(columns):
-    """Returns whether DuckDB read every column, so that a full comparison is possible."""
-    return bool(columns) and all(_comparable(column) for column in columns)
+    """Returns whether DuckDB read every column well, so that a full comparison is possible."""
+    return bool(columns) and all(
+        _comparable(column) and (column["file"], column["column"]) not in KNOWN
+        for column in columns
+    )
 
 
 def _comparable(column):
@@ -40,6 +56,8 @@ def compare(path, expected, got):
         if want["file_rows"] and want["file_rows"] != have[ROWS]:
             return [f"{have[ROWS]} rows instead of {want['file_rows']}"], 0
         if not _comparable(want):
+            continue
+        if (want["file"], want["column"]) in KNOWN:
             continue
         difference = _compare_column(path, want, have)
         if difference:
@@ -59,9 +77,9 @@ def _compare_column(path, want, have):
         return _compare_sum(want, have)
     if kind == "DOUBLE" and have[TYPE].startswith("decimal("):
         return None  # more than 38 digits: DuckDB rounds, we do not
-    have = _digest_again(path, want, have)
-    if have is None or want["md5_of_text_values"] == have[HASH]:
-        return None
+    for have in _digests(path, want, have):
+        if want["md5_of_text_values"] == have[HASH]:
+            return None
     if kind.startswith("TIME WITH TIME ZONE"):
         return _compare_zoned_time(want, have)
     for what, index in (("sum", SUM), ("min", MIN), ("max", MAX)):
@@ -69,16 +87,25 @@ def _compare_column(path, want, have):
             if what == "sum" and _close(want[what], have[index]):
                 continue
             return f"{what} {have[index]:.80} instead of {want[what]:.80}"
+    if kind == "FLOAT":
+        return None  # two shortest forms of equal length may exist; the sums are equal
     return f"MD5 of the values {have[HASH]} instead of {want['md5_of_text_values']}"
 
 
-def _digest_again(path, want, have):
-    """DuckDB cuts nanoseconds, except in TIMESTAMP_NS."""
-    if "TIME" not in want["duckdb_type"] and "STRUCT" not in want["duckdb_type"]:
-        return have
-    _, columns = tool.digest(path, "--micros")
-    index = int(want["column_no"]) - 1
-    return columns[index] if index < len(columns) else have
+def _digests(path, want, first):
+    """DuckDB cuts nanoseconds (except in TIMESTAMP_NS) one way or another, and does not take old
+    timestamps without a logical type for instants."""
+    yield first
+    if "TIME" not in want["duckdb_type"]:
+        return
+    options = [["--micros"], ["--micros=zero"]]
+    if "WITH TIME ZONE" not in want["duckdb_type"]:
+        options = [["--no-zone"], *options, *(["--no-zone", *option] for option in options)]
+    for option in options:
+        _, columns = tool.digest(path, *option)
+        index = int(want["column_no"]) - 1
+        if index < len(columns):
+            yield columns[index]
 
 
 def _compare_zoned_time(want, have):

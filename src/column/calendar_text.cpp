@@ -79,34 +79,24 @@ void append_date(int64_t days, std::string& out) {
                    before ? 1 - date.year : date.year, date.month, date.day, before ? " (BC)" : "");
 }
 
-void append_time(int64_t value, TimeUnit unit, bool cut_to_micros, std::string& out) {
-    int64_t per_second = ticks_per_second(unit);
-    if (cut_to_micros && unit == TimeUnit::kNano) {
-        value = floor_divide(value, 1000);
-        per_second = 1'000'000;
-    }
+void append_time(int64_t value, TimeUnit unit, std::string& out) {
+    const int64_t per_second = ticks_per_second(unit);
     if (value < 0) out += '-';
     const Int128 magnitude = value < 0 ? -Int128{value} : Int128{value};
     append_clock(static_cast<int64_t>(magnitude / per_second), out);
     append_fraction(static_cast<int64_t>(magnitude % per_second), per_second, out);
 }
 
-void append_timestamp(int64_t value, TimeUnit unit, bool with_zone, bool cut_to_micros,
-                      std::string& out) {
-    int64_t per_second = ticks_per_second(unit);
-    if (cut_to_micros && unit == TimeUnit::kNano) {
-        value = floor_divide(value, 1000);
-        per_second = 1'000'000;
-    }
+void append_timestamp(int64_t value, TimeUnit unit, bool with_zone, std::string& out) {
+    const int64_t per_second = ticks_per_second(unit);
     const int64_t seconds = floor_divide(value, per_second);
     const int64_t days = floor_divide(seconds, 86400);
-    const Civil date = civil_from_days(days);
-    const bool before = date.year <= 0;
-    fmt::format_to(std::back_inserter(out), "{:04}-{:02}-{:02} ",
-                   before ? 1 - date.year : date.year, date.month, date.day);
+    append_date(days, out);
+    out += ' ';
     append_clock(seconds - days * 86400, out);
-    append_fraction(value - seconds * per_second, per_second, out);
-    if (before) out += " (BC)";
+    // In unsigned arithmetic: seconds * per_second may pass the range at its lower end.
+    const auto whole = static_cast<uint64_t>(seconds) * static_cast<uint64_t>(per_second);
+    append_fraction(static_cast<int64_t>(static_cast<uint64_t>(value) - whole), per_second, out);
     if (with_zone) out += "+00";
 }
 

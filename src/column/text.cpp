@@ -84,7 +84,9 @@ void append_decimal(const Cell& cell, const DataType& type, bool raw, std::strin
         if (digits != "0") out.append(static_cast<size_t>(-type.scale), '0');
     } else {
         const auto scale = static_cast<size_t>(type.scale);
-        if (digits.size() <= scale) digits.insert(0, scale + 1 - digits.size(), '0');
+        // A type without digits before the point shows none: .25
+        const size_t whole = type.precision > type.scale ? 1 : 0;
+        if (digits.size() < scale + whole) digits.insert(0, scale + whole - digits.size(), '0');
         out.append(digits, 0, digits.size() - scale);
         out += '.';
         out.append(digits, digits.size() - scale);
@@ -149,6 +151,12 @@ int64_t integer_at(const Cell& cell) {
     }
 }
 
+std::pair<int64_t, TimeUnit> cut(int64_t ticks, TimeUnit unit, Nanos nanos) {
+    if (unit != TimeUnit::kNano || nanos == Nanos::kKeep) return {ticks, unit};
+    const bool down = nanos == Nanos::kFloor && ticks % 1000 < 0;
+    return {ticks / 1000 - (down ? 1 : 0), TimeUnit::kMicro};
+}
+
 void append_calendar(const Cell& cell, const TextStyle& style, std::string& out) {
     const DataType& type = *cell.view->type;
     if (style.raw_integers && type.id < TypeId::kIntervalMonths) {
@@ -159,12 +167,13 @@ void append_calendar(const Cell& cell, const TextStyle& style, std::string& out)
         case TypeId::kDate32:
             return append_date(integer_at(cell), out);
         case TypeId::kDate64:
-            return append_timestamp(integer_at(cell), TimeUnit::kMilli, false, false, out);
+            return append_timestamp(integer_at(cell), TimeUnit::kMilli, false, out);
         case TypeId::kTime:
-            return append_time(integer_at(cell), type.unit, style.cut_to_micros, out);
-        case TypeId::kTimestamp:
-            return append_timestamp(integer_at(cell), type.unit, !type.timezone.empty(),
-                                    style.cut_to_micros, out);
+        case TypeId::kTimestamp: {
+            const auto [ticks, unit] = cut(integer_at(cell), type.unit, style.nanos);
+            if (type.id == TypeId::kTime) return append_time(ticks, unit, out);
+            return append_timestamp(ticks, unit, !type.timezone.empty() && !style.omit_zone, out);
+        }
         case TypeId::kDuration:
             return append_duration(integer_at(cell), type.unit, out);
         case TypeId::kIntervalMonths:
@@ -402,6 +411,10 @@ class JsonPrinter {
   private:
     void quote_non_finite(size_t start) {
         const std::string_view text = std::string_view(out_).substr(start);
+        if (text.starts_with('.') || text.starts_with("-.")) {
+            out_.insert(start + (text[0] == '-' ? 1 : 0), 1, '0');  // JSON wants a digit there
+            return;
+        }
         if (text.find_first_of("in") == std::string_view::npos) return;
         out_.insert(start, 1, '"');
         out_ += '"';
@@ -458,7 +471,7 @@ class JsonPrinter {
 template <typename T>
 void append_shortest(T value, std::string& out) {
     if (std::isnan(value)) {
-        out += "nan";
+        out += std::signbit(value) ? "-nan" : "nan";
     } else if (std::isinf(value)) {
         out += value < 0 ? "-inf" : "inf";
     } else {

@@ -9,14 +9,19 @@
 
 namespace loom::column {
 
+/// Nanoseconds are kept, or cut to microseconds: down, or towards zero (as DuckDB casts them).
+enum class Nanos : uint8_t { kKeep, kFloor, kTowardsZero };
+
 /// Options of append_text().
 struct TextStyle {
     /// Top-level binary values as upper-case hexadecimal digits instead of DuckDB's \x escapes.
     bool hex_binary = false;
     /// Dates, times, timestamps, durations and decimals as the integers that the file stores.
     bool raw_integers = false;
-    /// Timestamps and times finer than microseconds are cut to microseconds.
-    bool cut_to_micros = false;
+    /// What happens to the digits of nanoseconds.
+    Nanos nanos = Nanos::kKeep;
+    /// Instants without the "+00" of their zone.
+    bool omit_zone = false;
 };
 
 /// Appends the value of `row`; "NULL" if it is NULL. Any encoding; for runs the run is searched.

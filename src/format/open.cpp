@@ -11,8 +11,10 @@ namespace loom::format {
 
 std::unique_ptr<TableReader> open_table(std::shared_ptr<io::File> file,
                                         const OpenOptions& options) {
+    // The readers take `file` along; a failure must still be able to name it.
+    const std::string path = file->path();
     return base::with_where(
-        [&] { return fmt::format("file \"{}\"", file->path()); },
+        [&] { return fmt::format("file \"{}\"", path); },
         [&]() -> std::unique_ptr<TableReader> {
             uint8_t magic[8] = {};
             file->read_at(0, {magic, std::min<size_t>(file->size(), sizeof magic)});

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "column/text.h"
 #include "format/table_reader.h"
 
 namespace loom::file_tool {
@@ -15,9 +16,8 @@ struct Options {
     RowFormat rows = RowFormat::kCsv;
     int64_t limit = -1;                ///< rows; -1 for all
     std::vector<std::string> columns;  ///< empty for all
-    bool raw = false;                  ///< dates, times and decimals as stored integers
-    bool micros = false;               ///< cut nanoseconds to microseconds
-    bool with_name = false;            ///< several files: say which one comes
+    column::TextStyle style;
+    bool with_name = false;  ///< several files: say which one comes
 };
 
 void print_schema(const format::TableReader& table);

@@ -107,8 +107,10 @@ std::string cut(const std::string& text) {
 
 }  // namespace
 
-ColumnDigest::ColumnDigest(const column::DataType& type, bool cut_to_micros)
-    : type_(type), cut_to_micros_(cut_to_micros) {}
+ColumnDigest::ColumnDigest(const column::DataType& type, const column::TextStyle& style)
+    : type_(type), style_(style) {
+    style_.hex_binary = true;
+}
 
 void ColumnDigest::keep(double key, const std::string& text) {
     auto less = [](double a, double b) { return std::isnan(a) ? false : std::isnan(b) || a < b; };
@@ -154,9 +156,6 @@ void ColumnDigest::add_bounds(const ColumnView& view, int64_t row, const std::st
 }
 
 void ColumnDigest::add(const ColumnView& view) {
-    column::TextStyle style;
-    style.hex_binary = true;
-    style.cut_to_micros = cut_to_micros_;
     for (int64_t row = 0; row < view.length; ++row, ++rows_) {
         if (rows_ != 0) hash_.add("\n");
         if (column::is_null_value(view, row)) {
@@ -165,14 +164,14 @@ void ColumnDigest::add(const ColumnView& view) {
         }
         ++non_null_;
         text_.clear();
-        column::append_text(view, row, style, text_);
+        column::append_text(view, row, style_, text_);
         hash_.add(text_);
         add_bounds(view, row, text_);
     }
 }
 
 std::string ColumnDigest::sum() const {
-    if (non_null_ == 0) return "";
+    if (non_null_ == 0) return type_.id == TypeId::kBool ? "0" : "";
     if (is_float(type_.id)) {
         std::string text;
         column::append_float(float_sum_, text);

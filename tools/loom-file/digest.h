@@ -4,6 +4,7 @@
 #include <string>
 
 #include "column/column_view.h"
+#include "column/text.h"
 #include "md5.h"
 
 namespace loom::file_tool {
@@ -15,7 +16,7 @@ namespace loom::file_tool {
 /// hexadecimal digits; cut beyond 200 characters). Nested columns have only count and hash.
 class ColumnDigest {
   public:
-    ColumnDigest(const column::DataType& type, bool cut_to_micros);
+    ColumnDigest(const column::DataType& type, const column::TextStyle& style);
 
     void add(const column::ColumnView& view);
 
@@ -35,7 +36,7 @@ class ColumnDigest {
     void keep_text(const std::string& text);
 
     const column::DataType& type_;
-    bool cut_to_micros_;
+    column::TextStyle style_;
     int64_t rows_ = 0;
     int64_t non_null_ = 0;
     __int128 sum_ = 0;

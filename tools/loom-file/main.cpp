@@ -34,7 +34,8 @@ Options:
   -f, --format=FORMAT rows as csv (default) or json, one object a line
   -n, --limit=ROWS    at most so many rows
       --raw           dates, times and decimals as the integers in the file
-      --micros        cut nanoseconds to microseconds
+      --micros[=HOW]  cut nanoseconds to microseconds: floor (default) or zero
+      --no-zone       instants without +00
   -V, --version       output version information, then exit
   -?, --help          show this help, then exit
 
@@ -46,14 +47,24 @@ Exit status: 0 if all files were read, 1 if one could not be read, 2 for wrong u
     std::exit(2);
 }
 
-enum LongOption { kRaw = 256, kMicros };
+enum LongOption { kRaw = 256, kMicros, kNoZone };
+
+column::Nanos cut_of(const char* how) {
+    if (how == nullptr || std::string_view(how) == "floor") return column::Nanos::kFloor;
+    if (std::string_view(how) == "zero") return column::Nanos::kTowardsZero;
+    refuse_usage(fmt::format("unknown way to cut nanoseconds \"{}\"", how));
+}
 
 Options parse(int argc, char** argv) {
-    static const option kOptions[] = {
-        {"column", required_argument, nullptr, 'c'}, {"format", required_argument, nullptr, 'f'},
-        {"limit", required_argument, nullptr, 'n'},  {"raw", no_argument, nullptr, kRaw},
-        {"micros", no_argument, nullptr, kMicros},   {"version", no_argument, nullptr, 'V'},
-        {"help", no_argument, nullptr, '?'},         {nullptr, 0, nullptr, 0}};
+    static const option kOptions[] = {{"column", required_argument, nullptr, 'c'},
+                                      {"format", required_argument, nullptr, 'f'},
+                                      {"limit", required_argument, nullptr, 'n'},
+                                      {"raw", no_argument, nullptr, kRaw},
+                                      {"micros", optional_argument, nullptr, kMicros},
+                                      {"no-zone", no_argument, nullptr, kNoZone},
+                                      {"version", no_argument, nullptr, 'V'},
+                                      {"help", no_argument, nullptr, '?'},
+                                      {nullptr, 0, nullptr, 0}};
     Options options;
     opterr = 0;
     for (int c; (c = getopt_long(argc, argv, "c:f:n:V?", kOptions, nullptr)) != -1;) {
@@ -75,10 +86,13 @@ Options parse(int argc, char** argv) {
                 break;
             }
             case kRaw:
-                options.raw = true;
+                options.style.raw_integers = true;
                 break;
             case kMicros:
-                options.micros = true;
+                options.style.nanos = cut_of(optarg);
+                break;
+            case kNoZone:
+                options.style.omit_zone = true;
                 break;
             case 'V':
                 fmt::print("loom-file (pg_loom) {}\n", LOOM_VERSION);

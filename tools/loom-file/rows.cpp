@@ -37,10 +37,11 @@ void append_csv(std::string_view text, std::string& out) {
 class RowPrinter {
   public:
     RowPrinter(const format::TableReader& table, const Options& options)
-        : table_(table), options_(options), columns_(chosen_columns(table, options)) {
-        style_.raw_integers = options.raw;
+        : table_(table),
+          options_(options),
+          columns_(chosen_columns(table, options)),
+          style_(options.style) {
         style_.hex_binary = true;
-        style_.cut_to_micros = options.micros;
     }
 
     void header() {
@@ -160,7 +161,7 @@ void print_rows(const format::TableReader& table, const Options& options) {
 void print_digest(const format::TableReader& table, const Options& options) {
     for (int column : chosen_columns(table, options)) {
         const column::Field& field = table.schema().fields[static_cast<size_t>(column)];
-        ColumnDigest digest(*field.type, options.micros);
+        ColumnDigest digest(*field.type, options.style);
         for (int64_t group = 0; group < table.row_group_count(); ++group) {
             const int64_t rows = table.row_group_rows(group);
             auto reader = table.open_column(group, column, {});

@@ -159,17 +159,20 @@ void ArraySlice::read_bytes(int64_t row, int64_t count, ColumnView& view) {
     view.values = views;
     if (count == 0) return;
     const Offset* offsets = data_->offsets.as<Offset>() + row;
-    const uint8_t* bytes = data_->values.data;
-    // Each offset is loaded once: the file may change under a mapping between check and use.
-    int64_t start = offsets[0];
-    int64_t bad = start;  // the sign bit collects: a negative start, a step back
+    // Each offset is loaded once: the file may change under a mapping between check and use. All is
+    // unsigned because offsets may be anything until the end of the loop. `bad` collects sign bits:
+    // a negative offset, or a step back, which is negative once both offsets are not.
+    const auto bytes = reinterpret_cast<uintptr_t>(data_->values.data);
+    auto start = static_cast<uint64_t>(int64_t{offsets[0]});
+    uint64_t bad = start;
     for (int64_t i = 0; i < count; ++i) {
-        const int64_t end = offsets[i + 1];
-        bad |= end - start;
-        views[i] = {bytes + start, end - start};
+        const auto end = static_cast<uint64_t>(int64_t{offsets[i + 1]});
+        bad |= end | (end - start);
+        views[i] = {reinterpret_cast<const uint8_t*>(bytes + start),
+                    static_cast<int64_t>(end - start)};
         start = end;
     }
-    if (bad < 0 || static_cast<uint64_t>(start) > data_->values.size)
+    if ((bad >> 63) != 0 || start > data_->values.size)
         corrupt("offsets of rows {} to {} step back or leave the {} bytes of values", row,
                 row + count, data_->values.size);
     for_each_null(view.validity, count, [&](int64_t i) { views[i] = {}; });

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "format/arrow/flatbuffer_access.h"
 #include "ipc_generated.h"
 
 namespace loom::arrow {
@@ -30,6 +31,16 @@ const Table& verify(base::ByteSpan bytes, const char* what) {
 
 std::string_view view_of(const flatbuffers::String* text) {
     return text == nullptr ? std::string_view() : text->string_view();
+}
+
+// Returns the bytes of a vector of structs, checked against the message they lie in.
+template <typename T>
+base::ByteSpan structs_of(base::ByteSpan message, const flatbuffers::Vector<const T*>& vector) {
+    const auto begin = reinterpret_cast<uintptr_t>(vector.Data());
+    const auto start = reinterpret_cast<uintptr_t>(message.data());
+    const uint64_t size = uint64_t{vector.size()} * sizeof(T);
+    if (begin < start) corrupt("a vector outside its message");
+    return base::checked_slice(message, begin - start, size, "vector");
 }
 
 }  // namespace
@@ -66,34 +77,42 @@ const fb::Footer& verify_footer(base::ByteSpan bytes) {
 }
 
 BatchHeader::BatchHeader(const Source& source, const MessagePlace& place)
-    : place_(place), bytes_(source.metadata_copy(place.head_offset, place.head_length)) {
-    message_ = &verify_message(bytes_.span());
-    if (message_->version() < fb::Version::V4 || message_->version() > fb::Version::V5)
+    : source_(source),
+      place_(place),
+      bytes_(source.metadata(place.head_offset, place.head_length)) {
+    const fb::MessageHead& message = verify_head(bytes_.span());
+    const fb::Version version = message.version();
+    if (version < fb::Version::V4 || version > fb::Version::V5)
         base::raise(ErrorKind::kUnsupported, "record batches of Arrow metadata version {}",
-                    static_cast<int>(message_->version()) + 1);
-    union_validity_ = message_->version() < fb::Version::V5;
-    batch_ = message_->header_as_RecordBatch();
-    if (const fb::DictionaryBatch* dictionary = message_->header_as_DictionaryBatch())
-        batch_ = dictionary->data();
-    if (batch_ == nullptr) corrupt("message is not a record batch");
-    rows_ = batch_->length();
+                    static_cast<int>(version) + 1);
+    union_validity_ = version < fb::Version::V5;
+    const fb::RecordBatch* batch = message.header_as_RecordBatch();
+    if (const fb::DictionaryBatch* dictionary = message.header_as_DictionaryBatch())
+        batch = dictionary->data();
+    if (batch == nullptr) corrupt("message is not a record batch");
+    rows_ = batch->length();
     if (rows_ < 0) corrupt("{} rows", rows_);
-    if (message_->metadata() != nullptr)
-        for (const fb::KeyValue* entry : *message_->metadata())
-            metadata_.emplace(view_of(entry->key()), view_of(entry->value()));
-    read_codec();
+    if (batch->nodes() != nullptr) nodes_ = structs_of<fb::Node>(bytes_.span(), *batch->nodes());
+    if (batch->buffers() != nullptr)
+        buffers_ = structs_of<fb::Buffer>(bytes_.span(), *batch->buffers());
+    read_view_counts(*batch);
+    read_codec(*batch);
+}
+
+void BatchHeader::read_view_counts(const fb::RecordBatch& batch) {
     views_before_.push_back(0);
-    if (batch_->view_buffers() == nullptr) return;
-    const int64_t limit = batch_->buffers() == nullptr ? 0 : batch_->buffers()->size();
-    for (int64_t count : *batch_->view_buffers()) {
+    if (batch.view_buffers() == nullptr) return;
+    const auto limit = static_cast<int64_t>(buffers_.size() / sizeof(fb::Buffer));
+    for (uint32_t i = 0; i < batch.view_buffers()->size(); ++i) {
+        const auto count = scalar_at(*batch.view_buffers(), i);
         if (count < 0 || count > limit - views_before_.back())
             corrupt("{} view buffers among {} buffers", count, limit);
         views_before_.push_back(views_before_.back() + count);
     }
 }
 
-void BatchHeader::read_codec() {
-    if (const fb::BodyCompression* compression = batch_->compression()) {
+void BatchHeader::read_codec(const fb::RecordBatch& batch) {
+    if (const fb::BodyCompression* compression = batch.compression()) {
         if (compression->method() != fb::BodyMethod::PerBuffer)
             base::raise(ErrorKind::kUnsupported, "body compression method {}",
                         static_cast<int>(compression->method()));
@@ -108,7 +127,8 @@ void BatchHeader::read_codec() {
         base::raise(ErrorKind::kUnsupported, "body codec {}",
                     static_cast<int>(compression->codec()));
     }
-    // Writers of 0.17 named the codec in the message's metadata.
+    // Writers of 0.17, which was before V5, named the codec in the message's metadata.
+    if (!union_validity_) return;
     std::string_view old = metadata("ARROW:experimental_compression");
     if (old.data() == nullptr) return;
     if (old == "ZSTD" || old == "zstd")
@@ -120,20 +140,20 @@ void BatchHeader::read_codec() {
 }
 
 BatchHeader::Node BatchHeader::node(int32_t index) const {
-    const auto* nodes = batch_->nodes();
-    if (nodes == nullptr || static_cast<uint32_t>(index) >= nodes->size())
+    if (static_cast<size_t>(index) >= nodes_.size() / sizeof(fb::Node))
         corrupt("the batch has no node {}", index);
-    const fb::Node& node = *nodes->Get(static_cast<flatbuffers::uoffset_t>(index));
+    const auto node =
+        base::load<fb::Node>(nodes_.data() + static_cast<size_t>(index) * sizeof(fb::Node));
     if (node.length() < 0 || node.null_count() > node.length())
         corrupt("{} values with {} NULLs", node.length(), node.null_count());
     return {node.length(), node.null_count()};
 }
 
 BufferPlace BatchHeader::buffer(int32_t index) const {
-    const auto* buffers = batch_->buffers();
-    if (buffers == nullptr || static_cast<uint32_t>(index) >= buffers->size())
+    if (static_cast<size_t>(index) >= buffers_.size() / sizeof(fb::Buffer))
         corrupt("the batch has no buffer {}", index);
-    const fb::Buffer& buffer = *buffers->Get(static_cast<flatbuffers::uoffset_t>(index));
+    const auto buffer =
+        base::load<fb::Buffer>(buffers_.data() + static_cast<size_t>(index) * sizeof(fb::Buffer));
     const auto offset = static_cast<uint64_t>(buffer.offset());
     const auto length = static_cast<uint64_t>(buffer.length());
     // An absent buffer may state any offset.
@@ -157,17 +177,39 @@ int64_t BatchHeader::view_buffers(int32_t view) const {
     return views_before_[static_cast<size_t>(view) + 1] - views_before_[static_cast<size_t>(view)];
 }
 
+BatchHeader::Metadata& BatchHeader::loaded_metadata() const {
+    if (metadata_ != nullptr) return *metadata_;
+    auto fresh = std::make_unique<Metadata>();
+    fresh->bytes = source_.metadata_copy(place_.head_offset, place_.head_length);
+    const fb::Message& message = verify_message(fresh->bytes.span());
+    if (message.metadata() != nullptr)
+        for (const fb::KeyValue* entry : *message.metadata())
+            fresh->entries.emplace_back(view_of(entry->key()), view_of(entry->value()));
+    metadata_ = std::move(fresh);
+    return *metadata_;
+}
+
 std::string_view BatchHeader::metadata(std::string_view key) const {
-    auto found = metadata_.find(key);
-    return found == metadata_.end() ? std::string_view() : found->second;
+    // Looking through the pairs is faster than making a map, unless somebody wants many.
+    constexpr int kLookupsBeforeMap = 8;
+    std::lock_guard<std::mutex> lock(mutex_);
+    Metadata& metadata = loaded_metadata();
+    if (++metadata.lookups < kLookupsBeforeMap) {
+        for (const auto& [name, value] : metadata.entries)
+            if (name == key) return value;
+        return {};
+    }
+    if (metadata.by_key.empty())
+        metadata.by_key.insert(metadata.entries.begin(), metadata.entries.end());
+    auto found = metadata.by_key.find(key);
+    return found == metadata.by_key.end() ? std::string_view() : found->second;
 }
 
 std::vector<column::KeyValue> BatchHeader::all_metadata() const {
+    std::lock_guard<std::mutex> lock(mutex_);
     std::vector<column::KeyValue> result;
-    if (message_->metadata() == nullptr) return result;
-    for (const fb::KeyValue* entry : *message_->metadata())
-        result.push_back(
-            {std::string(view_of(entry->key())), std::string(view_of(entry->value()))});
+    for (const auto& [name, value] : loaded_metadata().entries)
+        result.push_back({std::string(name), std::string(value)});
     return result;
 }
 

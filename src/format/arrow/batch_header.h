@@ -45,15 +45,16 @@ struct BufferPlace {
     uint64_t length = 0;
 };
 
-/// The header of one record batch (or of the batch inside a dictionary batch). Immutable, thread
-/// safe; keeps its own copy of the bytes, so that a changing file can't change what was verified.
+/// The header of one record batch (or of the batch inside a dictionary batch). Thread safe. Nodes
+/// and buffers are read where they lie, each value once and checked, so that a file that changes
+/// under its mapping can't lead astray. Metadata, which may be long, is read when somebody asks for
+/// it.
 class BatchHeader {
   public:
     BatchHeader(const Source& source, const MessagePlace& place);
 
     int64_t rows() const noexcept { return rows_; }
     codec::Codec codec() const noexcept { return codec_; }
-    uint64_t body_offset() const noexcept { return place_.body_offset; }
 
     struct Node {
         int64_t length = 0;
@@ -79,17 +80,30 @@ class BatchHeader {
     std::vector<column::KeyValue> all_metadata() const;
 
   private:
-    void read_codec();
+    /// The key-value pairs of the message, as an own copy.
+    struct Metadata {
+        Bytes bytes;
+        std::vector<std::pair<std::string_view, std::string_view>> entries;
+        std::unordered_map<std::string_view, std::string_view>
+            by_key;  ///< made after a few look-ups
+        int lookups = 0;
+    };
 
+    void read_codec(const fb::RecordBatch& batch);
+    void read_view_counts(const fb::RecordBatch& batch);
+    Metadata& loaded_metadata() const;  ///< under mutex_
+
+    const Source& source_;
     MessagePlace place_;
     Bytes bytes_;
-    const fb::Message* message_ = nullptr;
-    const fb::RecordBatch* batch_ = nullptr;
+    base::ByteSpan nodes_;
+    base::ByteSpan buffers_;
     int64_t rows_ = 0;
     codec::Codec codec_ = codec::Codec::kNone;
     bool union_validity_ = false;
     std::vector<int64_t> views_before_;  ///< prefix sums of view buffer counts
-    std::unordered_map<std::string_view, std::string_view> metadata_;
+    mutable std::mutex mutex_;
+    mutable std::unique_ptr<Metadata> metadata_;
 };
 
 }  // namespace loom::arrow

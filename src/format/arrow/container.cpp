@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "format/arrow/flatbuffer_access.h"
 #include "ipc_generated.h"
 
 namespace loom::arrow {
@@ -37,13 +38,13 @@ class FileWalker {
         if (footer.schema() == nullptr) corrupt("the footer has no schema");
         out_.schema = read_schema(*footer.schema());
         if (footer.dictionaries() != nullptr)
-            for (const fb::Block* block : *footer.dictionaries()) read_dictionary(*block);
+            for (uint32_t i = 0; i < footer.dictionaries()->size(); ++i)
+                read_dictionary(struct_at(*footer.dictionaries(), i));
         if (footer.record_batches() != nullptr) {
             out_.batches.reserve(footer.record_batches()->size());
-            for (const fb::Block* block : *footer.record_batches())
-                base::with_where(
-                    [&] { return fmt::format("record batch {}", out_.batches.size()); },
-                    [&] { read_batch(*block); });
+            for (uint32_t i = 0; i < footer.record_batches()->size(); ++i)
+                base::with_where([&] { return fmt::format("record batch {}", i); },
+                                 [&] { read_batch(struct_at(*footer.record_batches(), i)); });
         }
         append_footer_metadata(footer);
     }

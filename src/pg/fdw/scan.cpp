@@ -63,12 +63,12 @@ struct PlaceCallback {
 
 FileScan::FileScan(TableDef def, std::vector<AttrNumber> referenced, std::vector<PruneQual> quals,
                    MemoryContext context)
-    : def_(std::move(def)),
+    : budget_(std::make_unique<base::MemoryBudget>(uint64_t{1024} * 1024 * g_scan_memory_mb)),
+      def_(std::move(def)),
       referenced_(std::move(referenced)),
       quals_(std::move(quals)),
       context_(context),
-      batch_rows_(batch_rows_for(referenced_.size())),
-      budget_(std::make_unique<base::MemoryBudget>(uint64_t{1024} * 1024 * g_scan_memory_mb)) {
+      batch_rows_(batch_rows_for(referenced_.size())) {
     pg_call([&] {
         file_context_ =
             AllocSetContextCreate(context_, "pg_loom file", ALLOCSET_DEFAULT_SIZES);

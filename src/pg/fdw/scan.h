@@ -121,6 +121,8 @@ class FileScan {
     void load(int64_t row, int64_t count);
     Datum input_value(const ColumnDef& def, const std::string& text);
 
+    // First of all members: readers and their buffers give memory back to it when they die.
+    std::unique_ptr<base::MemoryBudget> budget_;
     TableDef def_;
     std::vector<AttrNumber> referenced_;
     std::vector<PruneQual> quals_;
@@ -136,7 +138,6 @@ class FileScan {
     std::vector<io::FileIdentity> identities_;  ///< of files opened before, even if closed since
     std::vector<SharedVersion> shared_versions_;
     size_t open_tables_ = 0;
-    std::unique_ptr<base::MemoryBudget> budget_;
 
     std::vector<Column> columns_;
     std::vector<format::PruneCondition> conditions_;

@@ -62,6 +62,8 @@ class CompactReader {
     base::ByteSpan binary();
     /// Reads a boolean that is an element of a list: 1 is true, 0 and 2 are written for false.
     bool list_boolean();
+    /// Moves on by `bytes` that the caller has looked at (kCorrupt if there are fewer).
+    void advance(size_t bytes);
     /// Skips a value of `type` (as the header of a field gave it).
     void skip(Type type);
 

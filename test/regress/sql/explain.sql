@@ -1,0 +1,20 @@
+-- EXPLAIN in text and JSON; ANALYZE does the work once.
+EXPLAIN (COSTS OFF) SELECT id FROM six_p WHERE id > 4;
+EXPLAIN (COSTS OFF, VERBOSE) SELECT id FROM six_p s WHERE id > 4;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM six_p;
+EXPLAIN (COSTS OFF) SELECT 1 FROM six_p;
+EXPLAIN (COSTS OFF, FORMAT JSON) SELECT id FROM six_a WHERE id = 4;
+CREATE TABLE taken (id int);
+DO $$
+DECLARE plan jsonb;
+BEGIN
+    EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, VERBOSE, SETTINGS, FORMAT JSON) INSERT INTO taken SELECT * FROM six_p' INTO plan;
+END $$;
+SELECT count(*) FROM taken;
+DROP TABLE taken;
+CREATE FOREIGN TABLE missing (id int) SERVER arrow_fdw OPTIONS (file '/tmp/pg_loom_regress/missing.parquet');
+EXPLAIN SELECT * FROM missing;
+SELECT * FROM missing;
+DROP FOREIGN TABLE missing;
+-- Never executed.
+SELECT * FROM explained('SELECT * FROM (SELECT 1 WHERE false) x(id) JOIN six_p USING (id)');

@@ -1,0 +1,65 @@
+-- Tables over the files of loom-test-files (_p Parquet, _a Arrow) beside ordinary ones with the same
+-- rows (_h), and a function that asks all of them the same question.
+\set ON_ERROR_STOP on
+SET client_min_messages = warning;
+CREATE FUNCTION make_tables(base text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('IMPORT FOREIGN SCHEMA %I FROM SERVER arrow_fdw INTO public OPTIONS (file %L)',
+                   base || '_p', '/tmp/pg_loom_regress/' || base || '.parquet');
+    EXECUTE format('IMPORT FOREIGN SCHEMA %I FROM SERVER arrow_fdw INTO public OPTIONS (file %L)',
+                   base || '_a', '/tmp/pg_loom_regress/' || base || '.arrow');
+    EXECUTE format('CREATE TABLE %I (LIKE %I)', base || '_h', base || '_p');
+    EXECUTE format('COPY %I FROM %L (FORMAT csv, NULL ''\N'')', base || '_h',
+                   '/tmp/pg_loom_regress/' || base || '.csv');
+END $$;
+
+-- Answers of one table to a query in which %t stands for it: rows and a digest, or the error.
+CREATE FUNCTION answer(query text, relation text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE result text;
+BEGIN
+    EXECUTE format('SELECT count(*) || '' rows '' || coalesce(md5(string_agg(r::text, chr(10) '
+                   'ORDER BY r::text COLLATE "C")), ''-'') FROM (%s) r',
+                   replace(query, '%t', relation)) INTO result;
+    RETURN result;
+EXCEPTION WHEN OTHERS THEN
+    RETURN SQLSTATE || ' ' || SQLERRM;
+END $$;
+
+CREATE FUNCTION differences(query text, base text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+    expected text := answer(query, base || '_h');
+    got text;
+    kind text;
+    skip text;
+BEGIN
+    FOREACH kind IN ARRAY ARRAY['p', 'a'] LOOP
+        FOREACH skip IN ARRAY ARRAY['on', 'off'] LOOP
+            PERFORM set_config('pg_loom.skip_with_statistics', skip, false);
+            got := answer(query, base || '_' || kind);
+            IF got <> expected THEN
+                RETURN NEXT format('%s [%s, skipping %s]: %s instead of %s', query, kind, skip, got,
+                                   expected);
+            END IF;
+        END LOOP;
+    END LOOP;
+    PERFORM set_config('pg_loom.skip_with_statistics', 'on', false);
+END $$;
+
+-- 'same: N rows ...', or what differs.
+CREATE FUNCTION same(query text, base text DEFAULT 'all_types') RETURNS text LANGUAGE sql AS $$
+    SELECT coalesce(string_agg(d, chr(10)), 'same: ' || regexp_replace(answer(query, base || '_h'), ' rows.*', ' rows'))
+    FROM differences(query, base) d
+$$;
+
+-- The lines of EXPLAIN ANALYZE that hold no time.
+CREATE FUNCTION explained(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE line text;
+BEGIN
+    FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF) ' || query LOOP
+        RETURN NEXT regexp_replace(line, 'size: [^)]*', 'size: N');
+    END LOOP;
+END $$;
+
+SELECT make_tables(base)
+FROM unnest('{all_types,floats,unsigned,timestamps,texts,six,sorted}'::text[]) base;
+SELECT relname, reltuples FROM pg_class WHERE relkind = 'f' ORDER BY relname;
