@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -39,6 +40,10 @@ inline std::string_view as_text(ByteSpan bytes) noexcept {
 inline ByteSpan as_bytes(std::string_view text) noexcept {
     return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
+
+/// Returns `text` with bytes outside printable ASCII as \xNN, cut after 80 characters; for messages about
+/// text that may be damaged.
+std::string printable(std::string_view text);
 
 /// Returns bytes[offset, offset + length) or raises kCorrupt, naming `what`.
 inline ByteSpan checked_slice(ByteSpan bytes, uint64_t offset, uint64_t length,

@@ -7,11 +7,13 @@
 #include <array>
 
 // GCC 12 warns about _mm512_undefined in its own header.
+#if !defined(__clang__)
 #pragma GCC diagnostic push
 #ifndef __clang__
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 #pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
 #include <immintrin.h>
 
 #include "simd/bit_unpack_kernels.h"
@@ -126,6 +128,8 @@ const UnpackKernels kUnpackAvx512 = {unpack_u8, unpack_u16, unpack_u32, unpack_u
 
 }  // namespace loom::simd
 
+#if !defined(__clang__)
 #pragma GCC diagnostic pop
+#endif
 
 #endif

@@ -2,6 +2,7 @@
 // Tables whose values are text, in PostgreSQL's spelling: written as CSV for COPY and, parsed by code
 // of its own, as Parquet and Arrow. So a test compares two ways from the same text to the same rows.
 
+#include <deque>
 #include <functional>
 #include <optional>
 #include <string>
@@ -23,7 +24,7 @@ struct TextColumn {
 
 /// A table of equally long columns.
 struct TextTable {
-    std::vector<TextColumn> columns;
+    std::deque<TextColumn> columns;  ///< a deque: add() must not move what callers refer to
 
     TextColumn& add(std::string name, column::TypePtr type);
     size_t rows() const { return columns.empty() ? 0 : columns[0].cells.size(); }

@@ -84,8 +84,10 @@ void explain_files(FileScan& scan, ExplainState* es, const std::vector<int64_t>&
         if (es->analyze)
             property(es, label.c_str(), fmt::format("{} (read: {}, size: {})", path,
                                                     format_bytes(bytes[i]), format_bytes(size)));
-        else
+        else if (es->costs)
             property(es, label.c_str(), fmt::format("{} (size: {})", path, format_bytes(size)));
+        else
+            property(es, label.c_str(), path);
     }
 }
 

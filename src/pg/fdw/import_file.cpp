@@ -15,6 +15,7 @@ extern "C" {
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_class.h"
 #include "parser/parse_type.h"
+#include "utils/array.h"
 #include "utils/inval.h"
 }
 
@@ -23,6 +24,21 @@ namespace loom::pg {
 namespace {
 
 constexpr size_t kMaxColumns = INT16_MAX;
+
+// The attoptions of new attributes. Recent minor releases keep a version of each attribute there, which
+// must not be lower than that of the attributes before it.
+Datum* attribute_options_maylongjmp(int count) {
+#ifdef LOOM_ATTRIBUTE_VERSIONS
+    const char* text = psprintf("pg_attver=" UINT64_FORMAT, GetNextAttributeVersion());
+    Datum option = PointerGetDatum(cstring_to_text(text));
+    ArrayType* array = construct_array(&option, 1, TEXTOID, -1, false, TYPALIGN_INT);
+    auto* options = static_cast<Datum*>(palloc(sizeof(Datum) * count));
+    for (int i = 0; i < count; ++i) options[i] = PointerGetDatum(array);
+    return options;
+#else
+    return nullptr;
+#endif
+}
 
 // Adds columns to an existing foreign table by way of the catalogs.
 void append_attributes_maylongjmp(Oid table, const ColumnDdl* columns, int count) {
@@ -42,7 +58,8 @@ void append_attributes_maylongjmp(Oid table, const ColumnDdl* columns, int count
         TupleDescAttr(descriptor, i)->attnum =
             static_cast<AttrNumber>(MaxHeapAttributeNumber + i + 1);
     }
-    InsertPgAttributeTuples(attributes, descriptor, table, nullptr, indexes);
+    InsertPgAttributeTuples(attributes, descriptor, table, attribute_options_maylongjmp(count),
+                            indexes);
     CatalogCloseIndexes(indexes);
     table_close(attributes, RowExclusiveLock);
 

@@ -319,9 +319,16 @@ ForeignScan* get_plan(PlannerInfo*, RelOptInfo* rel, Oid table, ForeignPath* pat
             }
         });
         return pg_call([&] {
+            // The planner lets scans emit whole rows where that saves a projection; nodes above copy
+            // them as tuples, which can't be that wide.
+            List* target = tlist;
+            if (list_length(tlist) > MaxTupleAttributeNumber) {
+                target = make_tlist_from_pathtarget(path->path.pathtarget);
+                apply_pathtarget_labeling_to_tlist(target, path->path.pathtarget);
+            }
             List* exprs = list_concat(list_concat_copy(quals.values, quals.clauses),
                                       quals.virtual_quals);
-            return make_foreignscan(tlist, clauses, rel->relid, exprs, serialise_maylongjmp(plan),
+            return make_foreignscan(target, clauses, rel->relid, exprs, serialise_maylongjmp(plan),
                                     NIL, NIL, outer_plan);
         });
     });

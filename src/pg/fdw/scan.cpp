@@ -37,15 +37,16 @@ format::OpenOptions open_options(base::MemoryBudget* budget) {
 struct Place {
     const char* path;
     int64_t row_group;  ///< -1: while the file was opened
+    const char* column;
 };
 
 void describe_place(void* arg) {
     const auto* place = static_cast<const Place*>(arg);
     if (place->row_group < 0)
-        errcontext("file \"%s\"", place->path);
+        errcontext("file \"%s\", column \"%s\"", place->path, place->column);
     else
-        errcontext("file \"%s\", row group %lld", place->path,
-                   static_cast<long long>(place->row_group));
+        errcontext("file \"%s\", row group %lld, column \"%s\"", place->path,
+                   static_cast<long long>(place->row_group), place->column);
 }
 
 // Adds a place to errors until pg_call restores the stack. Plain data: no destructor.
@@ -233,7 +234,7 @@ void FileScan::bind_field_column(Column& column, const column::Schema& schema) {
     }
     const column::Field& field = schema.fields[column.field];
     const char* name = column.def->name.c_str();
-    const Place place{files_[current_file_].path.c_str(), -1};
+    const Place place{files_[current_file_].path.c_str(), -1, column.def->name.c_str()};
     column.converter = pg_call([&] {
         PlaceCallback callback(place);
         MemoryContext old = MemoryContextSwitchTo(file_context_);
@@ -367,7 +368,6 @@ void FileScan::leave_row_group() {
 
 void FileScan::load(int64_t row, int64_t count) {
     format::TableReader& reader = table(current_file_);
-    const Place place{files_[current_file_].path.c_str(), current_row_group_};
     pg_call([&] {
         CHECK_FOR_INTERRUPTS();
         MemoryContextReset(batch_context_);
@@ -390,6 +390,8 @@ void FileScan::load(int64_t row, int64_t count) {
             column.reader = reader.open_column(current_row_group_, column.field, options);
         }
         const column::ColumnView view = column.reader->read(row, count);
+        const Place place{files_[current_file_].path.c_str(), current_row_group_,
+                          column.def->name.c_str()};
         pg_call([&] {
             PlaceCallback callback(place);
             MemoryContext old = MemoryContextSwitchTo(batch_context_);

@@ -35,10 +35,13 @@ std::string quote_text(const std::string& text) {
 }
 
 std::string cut_name(const std::string& name) {
+    const auto size = static_cast<int>(name.size());
+    if (pg_encoding_verifymbstr(GetDatabaseEncoding(), name.c_str(), size) != size)
+        base::raise(base::ErrorKind::kBadText, "a name is not valid text: \"{}\"",
+                    base::printable(name));
     if (name.size() < NAMEDATALEN) return name;
-    const int size = pg_encoding_mbcliplen(GetDatabaseEncoding(), name.c_str(),
-                                           static_cast<int>(name.size()), NAMEDATALEN - 1);
-    return name.substr(0, size);
+    return name.substr(0, pg_encoding_mbcliplen(GetDatabaseEncoding(), name.c_str(), size,
+                                                NAMEDATALEN - 1));
 }
 
 namespace {

@@ -214,7 +214,7 @@ const std::optional<std::string> path_key_value(const io::SourceFile& file,
     if (key == "@filename") return file.path.substr(file.path.rfind('/') + 1);
     for (const io::PathKey& entry : file.keys)
         if (entry.name == key) return entry.value;
-    base::raise(ErrorKind::kBadName, "the path of file \"{}\" gives no key \"{}\"", file.path, key);
+    base::raise(ErrorKind::kBadName, "the path gives no key \"{}\"", key);
 }
 
 const std::string* find_metadata(const column::Schema& schema, const std::string& key) {

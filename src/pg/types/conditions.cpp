@@ -23,17 +23,20 @@ namespace {
 constexpr int64_t kEpochDays = POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE;
 constexpr int64_t kEpochMicros = kEpochDays * USECS_PER_DAY;
 
-// A value as the closed interval [floor, ceil] of integers around it; `below` and `above` say that it
-// lies beyond every integer we can represent.
+// The integers of a field that equal a value: [first, last]. Empty (last = first - 1) if the value lies
+// between two of them; more than one where the field's unit is finer. `unbounded`: beyond every integer.
+// `uncertain`: the value itself is only known to lie in the interval (it depends on TimeZone).
 struct IntegerValue {
-    Int128 floor = 0;
-    Int128 ceil = 0;
+    Int128 first = 0;
+    Int128 last = 0;
     bool usable = false;
     bool unbounded = false;
+    bool uncertain = false;
 };
 
-IntegerValue exactly(Int128 value) { return {value, value, true, false}; }
-IntegerValue beyond() { return {0, 0, true, true}; }
+IntegerValue exactly(Int128 value) { return {value, value, true, false, false}; }
+IntegerValue between(Int128 ceil, Int128 floor) { return {ceil, floor, true, false, false}; }
+IntegerValue beyond() { return {0, 0, true, true, false}; }
 
 // Parses numeric's text as an integer scaled by 10^scale, rounded both ways.
 IntegerValue scaled_numeric(Datum value, int scale) {
@@ -66,14 +69,12 @@ IntegerValue scaled_numeric(Datum value, int scale) {
         magnitude /= 10;
     }
     const Int128 up = magnitude + (rest ? 1 : 0);
-    return negative ? IntegerValue{-up, -magnitude, true, false}
-                    : IntegerValue{magnitude, up, true, false};
+    return negative ? between(-magnitude, -up) : between(up, magnitude);
 }
 
 IntegerValue rounded_double(double value) {
     if (std::isnan(value) || std::fabs(value) > 1e30) return beyond();
-    return {static_cast<Int128>(std::floor(value)), static_cast<Int128>(std::ceil(value)), true,
-            false};
+    return between(static_cast<Int128>(std::ceil(value)), static_cast<Int128>(std::floor(value)));
 }
 
 // An integer or numeric value on an integer or decimal field.
@@ -143,7 +144,9 @@ Int128 floor_divide(Int128 value, Int128 divisor) {
     return quotient - ((value % divisor) < 0 ? 1 : 0);
 }
 
-// Sets an integer range for the strategy from a value already in the field's unit.
+Int128 ceil_divide(Int128 value, Int128 divisor) { return -floor_divide(-value, divisor); }
+
+// The values of a field that satisfy `column OP value`.
 FieldBounds integer_bounds(int strategy, const IntegerValue& value) {
     FieldBounds bounds;
     if (!value.usable) return bounds;
@@ -151,18 +154,34 @@ FieldBounds integer_bounds(int strategy, const IntegerValue& value) {
     if (value.unbounded) return bounds;
     bounds.has_lo = strategy >= BTEqualStrategyNumber;
     bounds.has_hi = strategy <= BTEqualStrategyNumber;
-    bounds.lo = value.floor;
-    bounds.hi = value.ceil;
+    bounds.lo = value.first;
+    bounds.hi = value.last;
+    if (value.uncertain) return bounds;
+    if (strategy == BTLessStrategyNumber) bounds.hi = value.first - 1;
+    if (strategy == BTGreaterStrategyNumber) bounds.lo = value.last + 1;
     return bounds;
 }
 
+// Turns microseconds into a field's unit.
+IntegerValue in_unit(const IntegerValue& micros, const DataType& field) {
+    const UnitScale scale = unit_scale(field);
+    IntegerValue result = micros;
+    result.first = ceil_divide(micros.first, scale.micros_per_unit) * scale.units_per_micro;
+    result.last = floor_divide(micros.last, scale.micros_per_unit) * scale.units_per_micro +
+                  scale.units_per_micro - 1;
+    return result;
+}
+
 // A date column holds whole days; comparing it with a timestamp compares its midnight.
-IntegerValue days_around(const IntegerValue& micros, const DataType& field) {
-    const Int128 first = floor_divide(micros.floor, USECS_PER_DAY);
-    const Int128 last = floor_divide(micros.ceil, USECS_PER_DAY);
-    if (field.id == TypeId::kDate32) return {first, last, true, false};
+IntegerValue in_days(const IntegerValue& micros, const DataType& field) {
+    IntegerValue result = micros;
+    result.first = ceil_divide(micros.first, USECS_PER_DAY);
+    result.last = floor_divide(micros.last, USECS_PER_DAY);
+    if (field.id == TypeId::kDate32) return result;
     constexpr Int128 kMillis = USECS_PER_DAY / 1000;  // kDate64 is floored to its day
-    return {first * kMillis, last * kMillis + kMillis - 1, true, false};
+    result.first *= kMillis;
+    result.last = result.last * kMillis + kMillis - 1;
+    return result;
 }
 
 FieldBounds datetime_bounds(const Comparison& comparison, Datum value, const DataType& field) {
@@ -173,34 +192,23 @@ FieldBounds datetime_bounds(const Comparison& comparison, Datum value, const Dat
     const bool column_zoned = comparison.column_type == TIMESTAMPTZOID;
     const bool file_zoned = field.id == TypeId::kTimestamp && !field.timezone.empty();
     if (column_zoned != file_zoned || column_zoned != point.zoned) {
-        point.micros.floor -= USECS_PER_DAY;
-        point.micros.ceil += USECS_PER_DAY;
+        point.micros.first -= USECS_PER_DAY;
+        point.micros.last += USECS_PER_DAY;
+        point.micros.uncertain = true;
     }
     if (comparison.column_type == DATEOID) {
         if (field.id == TypeId::kTimestamp) return {};
-        return integer_bounds(comparison.strategy, days_around(point.micros, field));
+        return integer_bounds(comparison.strategy, in_days(point.micros, field));
     }
-    const UnitScale scale = unit_scale(field);
-    IntegerValue result;
-    result.usable = true;
-    result.floor = floor_divide(point.micros.floor, scale.micros_per_unit) * scale.units_per_micro;
-    result.ceil = floor_divide(point.micros.ceil + scale.micros_per_unit - 1, scale.micros_per_unit) *
-                      scale.units_per_micro +
-                  scale.units_per_micro - 1;
-    return integer_bounds(comparison.strategy, result);
+    // A timestamp column over a file of dates shows midnights; kDate64 is floored to its day first.
+    if (field.id == TypeId::kDate64)
+        return integer_bounds(comparison.strategy, in_days(point.micros, field));
+    return integer_bounds(comparison.strategy, in_unit(point.micros, field));
 }
 
 FieldBounds time_bounds(const Comparison& comparison, Datum value, const DataType& field) {
     if (comparison.value_type != TIMEOID) return {};
-    const UnitScale scale = unit_scale(field);
-    const Int128 micros = DatumGetTimeADT(value);
-    IntegerValue result;
-    result.usable = true;
-    result.floor = floor_divide(micros, scale.micros_per_unit) * scale.units_per_micro;
-    result.ceil = floor_divide(micros + scale.micros_per_unit - 1, scale.micros_per_unit) *
-                      scale.units_per_micro +
-                  scale.units_per_micro - 1;
-    return integer_bounds(comparison.strategy, result);
+    return integer_bounds(comparison.strategy, in_unit(exactly(DatumGetTimeADT(value)), field));
 }
 
 FieldBounds float_bounds(const Comparison& comparison, Datum value) {

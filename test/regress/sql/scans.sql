@@ -14,11 +14,16 @@ SELECT six_p FROM six_p WHERE id = 4;
 -- Workers share one position.
 SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
 SET parallel_leader_participation = off;
-EXPLAIN (COSTS OFF) SELECT sum(id) FROM six_p;
+ALTER FOREIGN TABLE sorted_p OPTIONS (ADD parallel_workers '2');
+EXPLAIN (COSTS OFF) SELECT sum(k) FROM sorted_p WHERE k > 11000;
+SELECT sum(k) FROM sorted_p WHERE k > 11000;
+-- Leader and workers count together.
+SELECT * FROM explained('SELECT sum(k) FROM sorted_p WHERE k > 11000') line WHERE line ~ 'Workers|Row Groups|Pages|Filter';
 SELECT same('SELECT sum(id) FROM %t', 'six');
 SELECT same('SELECT count(*), sum(k), sum(v) FROM %t WHERE v < 900', 'sorted');
 SELECT same('SELECT count(*) FROM %t a JOIN %t b USING (k) WHERE a.v > 500', 'sorted');
 SELECT count(*), sum(id) FROM six_p WHERE id > (SELECT min(id) FROM six_p);
+ALTER FOREIGN TABLE sorted_p OPTIONS (DROP parallel_workers);
 RESET parallel_setup_cost; RESET parallel_tuple_cost; RESET min_parallel_table_scan_size;
 RESET parallel_leader_participation;
 -- Cursors, also backwards, also after a LIMIT that stops halfway.
@@ -35,7 +40,18 @@ COMMIT;
 SELECT k FROM sorted_p LIMIT 2;
 SELECT k FROM sorted_p OFFSET 49998;
 -- Many restarts take no memory that grows.
+CREATE FUNCTION restart_memory(n int) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE bytes bigint;
+BEGIN
+    SELECT max(m) INTO bytes
+    FROM (SELECT (SELECT sum(total_bytes) FROM pg_backend_memory_contexts WHERE name ~ 'pg_loom') AS m
+          FROM generate_series(1, n) g, LATERAL (SELECT id FROM six_p WHERE id > g % 7 LIMIT 1) l
+          ORDER BY g DESC LIMIT 1) x;
+    RETURN bytes;
+END $$;
+SELECT restart_memory(20000) <= restart_memory(10) * 1.5 AS flat;
 SELECT count(*) FROM generate_series(1, 20000) g, LATERAL (SELECT id FROM six_p WHERE id > g % 7 LIMIT 1) l;
+DROP FUNCTION restart_memory;
 -- Functions and triggers.
 CREATE FUNCTION look(n int) RETURNS bigint LANGUAGE sql AS 'SELECT v FROM sorted_p WHERE k = n';
 SELECT look(5), look(49999);

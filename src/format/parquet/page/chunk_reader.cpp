@@ -92,7 +92,11 @@ bool ChunkReader::next_header() {
 
 void ChunkReader::parse_header() {
     for (uint64_t wanted = kHeaderBytes;; wanted *= 8) {
-        const uint64_t size = std::min(wanted, limit_ - page_offset_);
+        // Bytes behind the chunk's stated end are read only if the header does not end before it, so
+        // that the window keeps the chunk.
+        const bool first = wanted == kHeaderBytes && page_offset_ < plan_.end;
+        const uint64_t size =
+            std::min(wanted, (first ? std::min(plan_.end, limit_) : limit_) - page_offset_);
         thrift::CompactReader in(at(page_offset_, size));
         try {
             header_ = read_page_header(in);
