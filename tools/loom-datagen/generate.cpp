@@ -42,6 +42,10 @@ class Generation {
                                        int threads) const;
     fs::path file_path(const std::string& partition, int64_t file) const;
     void add(const OutputFile& file);
+    void check_stop() const {
+        if (options_.stop != nullptr && options_.stop->stop_requested())
+            throw base::Error(base::ErrorKind::kCancelled, "interrupted");
+    }
 
     const Table& table_;
     const OutputOptions& options_;
@@ -77,6 +81,7 @@ void Generation::add(const OutputFile& file) {
 void Generation::write_range(const ChunkRange& range, int64_t file, int threads) {
     const auto output = create(file_path("", file), table_.schema(), threads);
     for (int64_t begin = range.begin; begin < range.end; begin += threads) {
+        check_stop();
         const int64_t count = std::min<int64_t>(threads, range.end - begin);
         std::vector<Prepared> batch(count);
         parallel_for(threads, count, [&](int64_t i) {
@@ -95,6 +100,7 @@ void Generation::write_range(const ChunkRange& range, int64_t file, int threads)
 void Generation::write_partitions(const ChunkRange& range, int64_t file, int threads) {
     std::map<std::string, std::unique_ptr<OutputFile>> outputs;
     for (int64_t chunk = range.begin; chunk < range.end; ++chunk) {
+        check_stop();
         Block block = table_.make_chunk(chunk);
         std::map<std::string, Block> parts = key_->split(block);
         std::vector<std::pair<OutputFile*, Block*>> jobs;

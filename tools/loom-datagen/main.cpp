@@ -1,7 +1,7 @@
 // loom-datagen: generates data sets as Parquet, Arrow or CSV files.
 
+#include <csignal>
 #include <exception>
-#include <filesystem>
 
 #include "base/error.h"
 #include "generate.h"
@@ -36,7 +36,19 @@ void check_choice(const CommandLine& line, const std::vector<std::unique_ptr<Tab
                     "no table has a column \"{}\" to be partitioned by", line.output.partition);
 }
 
-void run(const CommandLine& line) {
+base::StopToken interrupted;
+
+// Ends by way of an error, so that half-written files are removed.
+void catch_interrupts() {
+    struct sigaction action {};
+    action.sa_handler = [](int) { interrupted.request_stop(); };
+    action.sa_flags = static_cast<int>(SA_RESETHAND);  // the second one kills
+    for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
+}
+
+void run(CommandLine line) {
+    catch_interrupts();
+    line.output.stop = &interrupted;
     const auto tables = make_tables(line.request);
     check_choice(line, tables);
     Progress progress;
@@ -56,7 +68,7 @@ void run(const CommandLine& line) {
 int main(int argc, char** argv) {
     using namespace loom::datagen;
     try {
-        if (const auto line = parse_command_line(argc, argv)) run(*line);
+        if (auto line = parse_command_line(argc, argv)) run(std::move(*line));
         return 0;
     } catch (const std::exception& error) {
         fmt::print(stderr, "loom-datagen: error: {}\n", error.what());

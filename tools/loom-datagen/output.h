@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "base/stop_token.h"
 #include "block.h"
 #include "format/codec/codec.h"
 #include "format/parquet/write/options.h"
@@ -25,6 +26,7 @@ struct OutputOptions {
     std::optional<parquet::ValueEncoding> encoding;  ///< for all columns that allow it
     bool dictionary = true;
     int page_version = 1;
+    const base::StopToken* stop = nullptr;  ///< set to end early, with kCancelled
 };
 
 /// A block on its way to a file, with its text if the format is one of texts.

@@ -67,7 +67,8 @@ Chunk ChunkWriter::write() {
     chunk_.data_encoding = leaf_.coding() ? Encoding::kRleDictionary : options_.encoding;
     chunk_.encodings = {chunk_.data_encoding};
     if (leaf_.coding()) {
-        chunk_.distinct = leaf_.dictionary().size();
+        // Entries differ in their bits, and only floats have equal values of different bits.
+        if (leaf_.leaf().order != Order::kFloat) chunk_.distinct = leaf_.dictionary().size();
         chunk_.encodings.push_back(Encoding::kPlain);
         write_dictionary_page();
     }

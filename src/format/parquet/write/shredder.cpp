@@ -60,11 +60,17 @@ Slots expand_lists(const Node& node, const ColumnView& view, const Slots& slots)
     return expanded;
 }
 
+// Resolves what a leaf can't take: runs, and dictionaries of nested values (an error of to_plain).
+ColumnView without_runs(const Node& node, const ColumnView& view, column::Column& scratch) {
+    const bool taken = view.encoding == column::Encoding::kPlain ||
+                       (view.encoding == column::Encoding::kDictionary && node.leaf >= 0);
+    return taken ? view : column::to_plain(view, scratch);
+}
+
 void descend(const Node& node, const ColumnView& encoded, Slots slots,
              std::span<LeafBuffer> buffers) {
     column::Column scratch;
-    const ColumnView view =
-        encoded.encoding == column::Encoding::kRuns ? column::to_plain(encoded, scratch) : encoded;
+    const ColumnView view = without_runs(node, encoded, scratch);
     mark_nulls(node, view, slots);
     if (node.leaf >= 0) return buffers[node.leaf].append_slots(view, slots);
     switch (view.type->id) {
@@ -92,10 +98,7 @@ void shred(const Node& node, const ColumnView& encoded, int64_t begin, int64_t c
            std::span<LeafBuffer> buffers) {
     if (node.leaf >= 0) {
         column::Column scratch;
-        const ColumnView view = encoded.encoding == column::Encoding::kRuns
-                                    ? column::to_plain(encoded, scratch)
-                                    : encoded;
-        return buffers[node.leaf].append_rows(view, begin, count);
+        return buffers[node.leaf].append_rows(without_runs(node, encoded, scratch), begin, count);
     }
     Slots slots(count);
     for (int64_t i = 0; i < count; ++i) slots[i].row = begin + i;

@@ -229,6 +229,13 @@ void Writer::write(std::span<const column::ColumnView> columns, int64_t rows) {
     if (columns.size() != state_->schema.fields.size())
         base::raise(base::ErrorKind::kBug, "{} columns for a schema of {}", columns.size(),
                     state_->schema.fields.size());
+    for (size_t i = 0; i < columns.size(); ++i) {
+        const column::Field& field = state_->schema.fields[i];
+        if (!column::equal(*columns[i].type, *field.type))
+            base::raise(base::ErrorKind::kBug, "column \"{}\" has type {} instead of {}",
+                        field.name, column::to_string(*columns[i].type),
+                        column::to_string(*field.type));
+    }
     for (int64_t begin = 0; begin < rows;) {
         const int64_t room = state_->options.row_group_rows - state_->pending_rows;
         const int64_t taken = std::min(rows - begin, room);

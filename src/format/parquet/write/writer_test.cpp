@@ -447,6 +447,28 @@ TEST(ParquetWriter, NamesTheColumnThatCannotBeWritten) {
               base::ErrorKind::kBadName);
 }
 
+TEST(ParquetWriter, RefusesColumnsOfAnotherType) {
+    Column column = column_of<int64_t>(TypeId::kInt64, {1});
+    const ColumnView view = column.view();
+    const base::Error error = error_of([&] {
+        write_file(one_column(make_type(TypeId::kInt32)), {}, {&view, 1}, 1);
+    });
+    EXPECT_EQ(error.kind(), base::ErrorKind::kBug);
+    // A dictionary of nested values.
+    ColumnBuilder lists(column::make_list(field("element", make_type(TypeId::kInt32))));
+    lists.append_nested();
+    Column entries = lists.finish();
+    Column coded(entries.type);
+    coded.encoding = column::Encoding::kDictionary;
+    coded.code_width = 1;
+    coded.length = 1;
+    coded.values.resize(1);
+    coded.values.data()[0] = 0;
+    coded.dictionary.values = entries.view();
+    coded.dictionary.version = column::next_dictionary_version();
+    EXPECT_EQ(error_of([&] { write_one(coded); }).kind(), base::ErrorKind::kUnsupported);
+}
+
 TEST(ParquetWriter, RefusesValuesThatTheFileCannotHold) {
     struct MonthDayNano {
         int32_t months, days;
