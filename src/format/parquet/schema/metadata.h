@@ -1,6 +1,6 @@
 #pragma once
-// The structs of Parquet's metadata, as the file states them (parquet.thrift). Numbers that index or
-// size something are checked where they are used.
+// The structs of Parquet's metadata, as the file states them (parquet.thrift). Numbers that index
+// or size something are checked where they are used.
 
 #include <cstdint>
 #include <optional>
