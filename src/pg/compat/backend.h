@@ -52,7 +52,8 @@ extern "C" {
 
 namespace loom::pg {
 
-/// create_foreignscan_path, whose argument list grew in 17 (restriction list) and 18 (disabled nodes).
+/// create_foreignscan_path, whose argument list grew in 17 (restriction list) and 18 (disabled
+/// nodes).
 inline ForeignPath* make_foreign_scan_path(PlannerInfo* root, RelOptInfo* rel, double rows,
                                            Cost startup_cost, Cost total_cost,
                                            Relids required_outer) {

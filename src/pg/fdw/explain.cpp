@@ -13,7 +13,9 @@ namespace {
 
 constexpr size_t kMaxFilesListed = 20;
 
-ScanState* state_of(ForeignScanState* node) { return static_cast<ScanState*>(node->fdw_state); }
+ScanState* state_of(ForeignScanState* node) {
+    return static_cast<ScanState*>(node->fdw_state);
+}
 
 std::string format_bytes(int64_t bytes) {
     if (bytes < 1024) return fmt::format("{}B", bytes);
@@ -60,8 +62,7 @@ void explain_quals(ForeignScanState* node, ExplainState* es, const std::vector<i
     ScanState* state = state_of(node);
     auto* plan = reinterpret_cast<ForeignScan*>(node->ss.ps.plan);
     for (int i = 0; i < list_length(state->plan.quals); ++i) {
-        auto* clause =
-            static_cast<Node*>(list_nth(plan->fdw_exprs, state->plan.value_count + i));
+        auto* clause = static_cast<Node*>(list_nth(plan->fdw_exprs, state->plan.value_count + i));
         std::string text = deparse(node, es, NIL, clause);
         if (counted) text += fmt::format(" [row groups skipped: {}]", excluded[i]);
         property(es, "Statistics Filter", text);
@@ -82,8 +83,9 @@ void explain_files(FileScan& scan, ExplainState* es, const std::vector<int64_t>&
         ++listed;
         const std::string label = fmt::format("File {}", i);
         if (es->analyze)
-            property(es, label.c_str(), fmt::format("{} (read: {}, size: {})", path,
-                                                    format_bytes(bytes[i]), format_bytes(size)));
+            property(es, label.c_str(),
+                     fmt::format("{} (read: {}, size: {})", path, format_bytes(bytes[i]),
+                                 format_bytes(size)));
         else if (es->costs)
             property(es, label.c_str(), fmt::format("{} (size: {})", path, format_bytes(size)));
         else
@@ -122,8 +124,8 @@ void explain_analyzed(ForeignScanState* node, ExplainState* es) {
         property(es, "Data Read", counters.bytes_read);
     if (es->timing)
         pg_call([&] {
-            ExplainPropertyFloat("Decode Time", "ms",
-                                 static_cast<double>(counters.decode_ns) / 1e6, 3, es);
+            ExplainPropertyFloat("Decode Time", "ms", static_cast<double>(counters.decode_ns) / 1e6,
+                                 3, es);
         });
     explain_column_bytes(scan, es, column_bytes);
     explain_files(scan, es, file_bytes);

@@ -71,18 +71,16 @@ FileScan::FileScan(TableDef def, std::vector<AttrNumber> referenced, std::vector
       context_(context),
       batch_rows_(batch_rows_for(referenced_.size())) {
     pg_call([&] {
-        file_context_ =
-            AllocSetContextCreate(context_, "pg_loom file", ALLOCSET_DEFAULT_SIZES);
-        batch_context_ =
-            AllocSetContextCreate(context_, "pg_loom batch", ALLOCSET_DEFAULT_SIZES);
+        file_context_ = AllocSetContextCreate(context_, "pg_loom file", ALLOCSET_DEFAULT_SIZES);
+        batch_context_ = AllocSetContextCreate(context_, "pg_loom batch", ALLOCSET_DEFAULT_SIZES);
     });
     for (AttrNumber attribute : referenced_) {
         Column column;
         column.attribute = attribute;
         column.def = &def_.columns[attribute - 1];
         pg_call([&] {
-            column.values = static_cast<Datum*>(
-                MemoryContextAllocZero(context_, sizeof(Datum) * batch_rows_));
+            column.values =
+                static_cast<Datum*>(MemoryContextAllocZero(context_, sizeof(Datum) * batch_rows_));
             column.nulls = static_cast<bool*>(MemoryContextAlloc(context_, batch_rows_));
             memset(column.nulls, 1, batch_rows_);
         });
@@ -173,8 +171,8 @@ format::TableReader& FileScan::table(size_t file) {
         shared ? open_shared(shared_versions_[file], path) : io::open_local_file(path);
     const io::FileIdentity expected = shared ? shared_versions_[file].identity : identities_[file];
     if (expected.inode != 0 && !expected.same_content(handle->identity()))
-        base::raise(ErrorKind::kChanged, "file \"{}\" was replaced or changed while it was being read",
-                    path);
+        base::raise(ErrorKind::kChanged,
+                    "file \"{}\" was replaced or changed while it was being read", path);
     identities_[file] = handle->identity();
     tables_[file] = format::open_table(std::move(handle), open_options(budget_.get()));
     ++open_tables_;
@@ -238,8 +236,7 @@ void FileScan::bind_field_column(Column& column, const column::Schema& schema) {
     column.converter = pg_call([&] {
         PlaceCallback callback(place);
         MemoryContext old = MemoryContextSwitchTo(file_context_);
-        Converter* converter =
-            make_converter(field, column.def->type, column.def->typmod, name);
+        Converter* converter = make_converter(field, column.def->type, column.def->typmod, name);
         MemoryContextSwitchTo(old);
         return converter;
     });
@@ -265,10 +262,12 @@ void FileScan::enter_file(size_t file) {
                 column.field = -1;
                 column.split_list.clear();
                 switch (column.def->source) {
-                    case ColumnSource::kField: bind_field_column(column, schema); break;
+                    case ColumnSource::kField:
+                        bind_field_column(column, schema);
+                        break;
                     case ColumnSource::kPathKey:
-                        bind_virtual_column(
-                            column, path_key_value(files_[file], column.def->source_name));
+                        bind_virtual_column(column,
+                                            path_key_value(files_[file], column.def->source_name));
                         break;
                     case ColumnSource::kMetadata: {
                         const std::string* value = find_metadata(schema, column.def->source_name);
@@ -280,7 +279,9 @@ void FileScan::enter_file(size_t file) {
                         if (const auto* value = find_metadata(schema, column.def->source_name))
                             column.split_list = *value;
                         break;
-                    case ColumnSource::kDropped: bind_virtual_column(column, std::nullopt); break;
+                    case ColumnSource::kDropped:
+                        bind_virtual_column(column, std::nullopt);
+                        break;
                 }
             }
         });
@@ -384,8 +385,8 @@ void FileScan::load(int64_t row, int64_t count) {
         }
         if (column.reader == nullptr) {
             format::ReadOptions options;
-            if (ranges_.size() != 1 || ranges_[0].end - ranges_[0].begin !=
-                                           reader.row_group_rows(current_row_group_))
+            if (ranges_.size() != 1 ||
+                ranges_[0].end - ranges_[0].begin != reader.row_group_rows(current_row_group_))
                 options.rows = ranges_;
             column.reader = reader.open_column(current_row_group_, column.field, options);
         }
@@ -457,15 +458,23 @@ void FileScan::restrict_to(size_t file, int64_t row_group, format::RowRange rang
     restricted_ = true;
 }
 
-int64_t FileScan::row_groups_of(size_t file) { return table(file).row_group_count(); }
+int64_t FileScan::row_groups_of(size_t file) {
+    return table(file).row_group_count();
+}
 
 int64_t FileScan::rows_of(size_t file, int64_t row_group) {
     return table(file).row_group_rows(row_group);
 }
 
-const ScanCounters& FileScan::counters() { return counters_; }
-const std::vector<int64_t>& FileScan::column_bytes() { return column_bytes_; }
-const std::vector<int64_t>& FileScan::file_bytes() { return file_bytes_; }
+const ScanCounters& FileScan::counters() {
+    return counters_;
+}
+const std::vector<int64_t>& FileScan::column_bytes() {
+    return column_bytes_;
+}
+const std::vector<int64_t>& FileScan::file_bytes() {
+    return file_bytes_;
+}
 
 namespace {
 

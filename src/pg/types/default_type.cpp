@@ -59,31 +59,47 @@ Oid default_type(const Field& field, int32* typmod) {
     const DataType& type = *field.type;
     if (const Oid hinted = hinted_type(field); OidIsValid(hinted)) return hinted;
     switch (type.id) {
-        case TypeId::kNull: return TEXTOID;
-        case TypeId::kBool: return BOOLOID;
+        case TypeId::kNull:
+            return TEXTOID;
+        case TypeId::kBool:
+            return BOOLOID;
         case TypeId::kInt8:
         case TypeId::kUInt8:
-        case TypeId::kInt16: return INT2OID;
+        case TypeId::kInt16:
+            return INT2OID;
         case TypeId::kUInt16:
-        case TypeId::kInt32: return INT4OID;
+        case TypeId::kInt32:
+            return INT4OID;
         case TypeId::kUInt32:
-        case TypeId::kInt64: return INT8OID;
-        case TypeId::kUInt64: *typmod = numeric_typmod(20, 0); return NUMERICOID;
+        case TypeId::kInt64:
+            return INT8OID;
+        case TypeId::kUInt64:
+            *typmod = numeric_typmod(20, 0);
+            return NUMERICOID;
         case TypeId::kFloat16:
-        case TypeId::kFloat32: return FLOAT4OID;
-        case TypeId::kFloat64: return FLOAT8OID;
-        case TypeId::kDecimal: *typmod = numeric_typmod(type.precision, type.scale); return NUMERICOID;
+        case TypeId::kFloat32:
+            return FLOAT4OID;
+        case TypeId::kFloat64:
+            return FLOAT8OID;
+        case TypeId::kDecimal:
+            *typmod = numeric_typmod(type.precision, type.scale);
+            return NUMERICOID;
         case TypeId::kDate32:
-        case TypeId::kDate64: return DATEOID;
-        case TypeId::kTime: return TIMEOID;
-        case TypeId::kTimestamp: return type.timezone.empty() ? TIMESTAMPOID : TIMESTAMPTZOID;
+        case TypeId::kDate64:
+            return DATEOID;
+        case TypeId::kTime:
+            return TIMEOID;
+        case TypeId::kTimestamp:
+            return type.timezone.empty() ? TIMESTAMPOID : TIMESTAMPTZOID;
         case TypeId::kDuration:
         case TypeId::kIntervalMonths:
         case TypeId::kIntervalDayTime:
-        case TypeId::kIntervalMonthDayNano: return INTERVALOID;
+        case TypeId::kIntervalMonthDayNano:
+            return INTERVALOID;
         case TypeId::kUtf8:
         case TypeId::kBinary:
-        case TypeId::kFixedBinary: return bytes_type(field);
+        case TypeId::kFixedBinary:
+            return bytes_type(field);
         case TypeId::kList:
         case TypeId::kFixedList: {
             const TypeId element = type.children[0].type->id;
@@ -96,7 +112,8 @@ Oid default_type(const Field& field, int32* typmod) {
                                                                                     : InvalidOid;
         case TypeId::kMap:
         case TypeId::kSparseUnion:
-        case TypeId::kDenseUnion: return JSONBOID;
+        case TypeId::kDenseUnion:
+            return JSONBOID;
     }
     return InvalidOid;
 }
