@@ -189,7 +189,7 @@ bool FileScan::skipped_by_path(size_t file) {
         if (def_.columns[i].source != ColumnSource::kPathKey) continue;
         const auto text = path_key_value(files_[file], def_.columns[i].source_name);
         if (!text) continue;
-        values[i] = input_value(def_.columns[i], *text);
+        values[i] = input_value(def_.columns[i], files_[file].path, *text);
         nulls[i] = false;
     }
     const Datum* value_array = values.data();
@@ -199,9 +199,12 @@ bool FileScan::skipped_by_path(size_t file) {
     return !keep;
 }
 
-Datum FileScan::input_value(const ColumnDef& def, const std::string& text) {
+Datum FileScan::input_value(const ColumnDef& def, const std::string& path,
+                            const std::string& text) {
     const char* bytes = text.c_str();
+    const Place place{path.c_str(), -1, def.name.c_str()};
     return pg_call([&] {
+        PlaceCallback callback(place);
         MemoryContext old = MemoryContextSwitchTo(file_context_);
         Oid input;
         Oid parameter;
@@ -216,7 +219,8 @@ Datum FileScan::input_value(const ColumnDef& def, const std::string& text) {
 void FileScan::bind_virtual_column(Column& column, const std::optional<std::string>& value) {
     column.constant = true;
     column.constant_null = !value.has_value();
-    column.constant_value = value ? input_value(*column.def, *value) : 0;
+    column.constant_value =
+        value ? input_value(*column.def, files_[current_file_].path, *value) : 0;
 }
 
 void FileScan::bind_field_column(Column& column, const column::Schema& schema) {
