@@ -8,7 +8,9 @@
 
 namespace loom::base {
 
-inline bool bit_at(const uint8_t* bits, int64_t i) noexcept { return (bits[i >> 3] >> (i & 7)) & 1; }
+inline bool bit_at(const uint8_t* bits, int64_t i) noexcept {
+    return (bits[i >> 3] >> (i & 7)) & 1;
+}
 inline void set_bit(uint8_t* bits, int64_t i) noexcept {
     bits[i >> 3] = static_cast<uint8_t>(bits[i >> 3] | (1U << (i & 7)));
 }
@@ -19,7 +21,9 @@ inline void put_bit(uint8_t* bits, int64_t i, bool value) noexcept {
     value ? set_bit(bits, i) : clear_bit(bits, i);
 }
 /// Returns the bytes that `count` bits take.
-inline constexpr int64_t bitmap_bytes(int64_t count) noexcept { return (count + 7) / 8; }
+inline constexpr int64_t bitmap_bytes(int64_t count) noexcept {
+    return (count + 7) / 8;
+}
 
 /// Counts the set bits among bits[offset, offset + count).
 int64_t count_bits(const uint8_t* bits, int64_t offset, int64_t count) noexcept;

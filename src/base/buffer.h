@@ -47,7 +47,8 @@ class Buffer {
     }
     ~Buffer() { release(); }
 
-    /// Makes room for `bytes` (plus slack) and sets size(); old contents are kept up to the old size.
+    /// Makes room for `bytes` (plus slack) and sets size(); old contents are kept up to the old
+    /// size.
     void resize(uint64_t bytes);
     /// As resize, but old contents need not survive. Use this for scratch space.
     void resize_discarding(uint64_t bytes);

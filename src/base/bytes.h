@@ -20,7 +20,7 @@ using ByteSpan = std::span<const uint8_t>;
 
 /// Loads a T from unaligned memory.
 template <typename T>
-    requires std::is_trivially_copyable_v<T>
+requires std::is_trivially_copyable_v<T>
 inline T load(const void* p) noexcept {
     T value;
     std::memcpy(&value, p, sizeof(T));
@@ -29,7 +29,7 @@ inline T load(const void* p) noexcept {
 
 /// Stores a T into unaligned memory.
 template <typename T>
-    requires std::is_trivially_copyable_v<T>
+requires std::is_trivially_copyable_v<T>
 inline void store(void* p, T value) noexcept {
     std::memcpy(p, &value, sizeof(T));
 }
@@ -41,8 +41,8 @@ inline ByteSpan as_bytes(std::string_view text) noexcept {
     return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 
-/// Returns `text` with bytes outside printable ASCII as \xNN, cut after 80 characters; for messages about
-/// text that may be damaged.
+/// Returns `text` with bytes outside printable ASCII as \xNN, cut after 80 characters; for messages
+/// about text that may be damaged.
 std::string printable(std::string_view text);
 
 /// Returns bytes[offset, offset + length) or raises kCorrupt, naming `what`.

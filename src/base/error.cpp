@@ -9,7 +9,9 @@ std::string join(const std::string& message, const std::string& where) {
 }  // namespace
 
 Error::Error(ErrorKind kind, std::string message, std::string where)
-    : kind_(kind), message_(std::move(message)), where_(std::move(where)),
+    : kind_(kind),
+      message_(std::move(message)),
+      where_(std::move(where)),
       text_(join(message_, where_)) {}
 
 void Error::add_where(std::string_view outer) {

@@ -11,22 +11,22 @@ namespace loom::base {
 
 /// Says what went wrong, independent of PostgreSQL. Each kind maps to one SQLSTATE in src/pg.
 enum class ErrorKind {
-    kCorrupt,       ///< XX001: the bytes of a file contradict its format
-    kUnsupported,   ///< 0A000: valid, but a feature that is not implemented
-    kLimit,         ///< 54000: larger than a documented bound
-    kMemory,        ///< 53200: the memory budget is used up
-    kIo,            ///< 58030: the operating system refused a read or a write
-    kMissing,       ///< 58P01: a file or directory does not exist
-    kDenied,        ///< 42501: the server account has no right to the file
-    kTypeMismatch,  ///< 42804: the file's type is not the one asked for
-    kBadName,       ///< 42703: no such column, field or key
-    kBadOption,     ///< HV00D: an option's value makes no sense
-    kValueRange,    ///< 22003: a number that the target type cannot hold
-    kDatetimeRange, ///< 22008: a date or time that the target type cannot hold
-    kBadText,       ///< 22021: text that is not valid UTF-8
-    kChanged,       ///< 55000: a file changed while it was being read
-    kCancelled,     ///< 57014: the stop token was set
-    kBug            ///< XX000: an invariant of pg_loom does not hold
+    kCorrupt,        ///< XX001: the bytes of a file contradict its format
+    kUnsupported,    ///< 0A000: valid, but a feature that is not implemented
+    kLimit,          ///< 54000: larger than a documented bound
+    kMemory,         ///< 53200: the memory budget is used up
+    kIo,             ///< 58030: the operating system refused a read or a write
+    kMissing,        ///< 58P01: a file or directory does not exist
+    kDenied,         ///< 42501: the server account has no right to the file
+    kTypeMismatch,   ///< 42804: the file's type is not the one asked for
+    kBadName,        ///< 42703: no such column, field or key
+    kBadOption,      ///< HV00D: an option's value makes no sense
+    kValueRange,     ///< 22003: a number that the target type cannot hold
+    kDatetimeRange,  ///< 22008: a date or time that the target type cannot hold
+    kBadText,        ///< 22021: text that is not valid UTF-8
+    kChanged,        ///< 55000: a file changed while it was being read
+    kCancelled,      ///< 57014: the stop token was set
+    kBug             ///< XX000: an invariant of pg_loom does not hold
 };
 
 /// An engine error. `message` follows PostgreSQL's style (lower-case start, no full stop);
@@ -62,7 +62,8 @@ template <typename... Args>
     throw Error(ErrorKind::kCorrupt, fmt::format(format, std::forward<Args>(args)...));
 }
 
-/// Runs `body` and adds `where()` (called only on failure, returns a string) to an Error that leaves it.
+/// Runs `body` and adds `where()` (called only on failure, returns a string) to an Error that
+/// leaves it.
 template <typename Where, typename Body>
 decltype(auto) with_where(Where&& where, Body&& body) {
     try {

@@ -48,14 +48,19 @@ void ColumnBuilder::mark(bool valid) {
 
 void ColumnBuilder::append_null() {
     switch (type_->id) {
-        case TypeId::kNull: break;
+        case TypeId::kNull:
+            break;
         case TypeId::kBool:
             if ((length_ & 7) == 0) values_.push_back(0);
             break;
         case TypeId::kUtf8:
-        case TypeId::kBinary: slices_.emplace_back(-1, 0); break;
+        case TypeId::kBinary:
+            slices_.emplace_back(-1, 0);
+            break;
         case TypeId::kList:
-        case TypeId::kMap: offsets_.push_back(children_[0]->length()); break;
+        case TypeId::kMap:
+            offsets_.push_back(children_[0]->length());
+            break;
         case TypeId::kFixedList:
             for (int i = 0; i < type_->list_size; ++i) children_[0]->append_null();
             break;
@@ -67,7 +72,9 @@ void ColumnBuilder::append_null() {
             // A union has no NULL of its own; its first member can be NULL.
             children_[0]->append_null();
             return append_union(0);
-        default: values_.resize(values_.size() + byte_width(*type_)); break;
+        default:
+            values_.resize(values_.size() + byte_width(*type_));
+            break;
     }
     mark(false);
 }

@@ -12,8 +12,9 @@ namespace {
 TEST(DataType, PrintsAndCompares) {
     TypePtr map = make_map({"key", make_type(TypeId::kUtf8)}, {"value", make_decimal(12, 2)});
     EXPECT_EQ(to_string(*map), "map<key: utf8, value: decimal(12,2)>");
-    EXPECT_TRUE(equal(*map, *make_map({"k", make_type(TypeId::kUtf8)}, {"v", make_decimal(12, 2)})) ==
-                false);  // struct member names count, inside a map too
+    EXPECT_TRUE(
+        equal(*map, *make_map({"k", make_type(TypeId::kUtf8)}, {"v", make_decimal(12, 2)})) ==
+        false);  // struct member names count, inside a map too
     EXPECT_EQ(make_decimal(39, 0)->byte_width8, 32);
     EXPECT_EQ(to_string(*with_annotation(*make_fixed_binary(16), Annotation::kUuid)),
               "uuid:fixed_binary(16)");

@@ -35,26 +35,29 @@ struct Dictionary;
 
 /// Borrows `length` rows of one column. Plain data; copying it copies pointers only.
 ///
-/// Memory behind `values`, `validity`, codes and offsets has base::kBufferSlack readable bytes after
-/// its end unless the reader documents otherwise. Slots of NULL rows hold initialised, meaningless
-/// values (a null BytesView for bytes); their codes are within the dictionary, or 0 if it is empty.
+/// Memory behind `values`, `validity`, codes and offsets has base::kBufferSlack readable bytes
+/// after its end unless the reader documents otherwise. Slots of NULL rows hold initialised,
+/// meaningless values (a null BytesView for bytes); their codes are within the dictionary, or 0 if
+/// it is empty.
 struct ColumnView {
     const DataType* type = nullptr;
     Encoding encoding = Encoding::kPlain;
-    uint8_t code_width = 0;   ///< bytes a dictionary code takes: 1, 2 or 4
-    int64_t length = 0;       ///< rows
-    int64_t null_count = 0;   ///< NULLs among them, or -1 if not counted
+    uint8_t code_width = 0;  ///< bytes a dictionary code takes: 1, 2 or 4
+    int64_t length = 0;      ///< rows
+    int64_t null_count = 0;  ///< NULLs among them, or -1 if not counted
     /// Bit i set = row i is not NULL. Null pointer = no NULLs. For kRuns: one bit per run.
     const uint8_t* validity = nullptr;
-    /// kPlain: bitmap (kBool), BytesView (kUtf8, kBinary), int8 child index (unions), else fixed-width
-    /// values. kDictionary: codes. kRuns: run_count values or codes. Unused for kNull, lists, structs.
+    /// kPlain: bitmap (kBool), BytesView (kUtf8, kBinary), int8 child index (unions), else
+    /// fixed-width values. kDictionary: codes. kRuns: run_count values or codes. Unused for kNull,
+    /// lists, structs.
     const void* values = nullptr;
-    /// kList, kMap: length + 1 offsets into children[0]. kDenseUnion: length offsets into the child.
+    /// kList, kMap: length + 1 offsets into children[0]. kDenseUnion: length offsets into the
+    /// child.
     const int64_t* offsets = nullptr;
     const ColumnView* children = nullptr;
     int32_t child_count = 0;
-    int32_t run_count = 0;               ///< kRuns
-    const int32_t* run_ends = nullptr;   ///< kRuns: first row after each run; the last equals length
+    int32_t run_count = 0;              ///< kRuns
+    const int32_t* run_ends = nullptr;  ///< kRuns: first row after each run; the last equals length
     const Dictionary* dictionary = nullptr;
 
     bool is_null(int64_t row) const noexcept {
@@ -72,8 +75,9 @@ struct ColumnView {
     }
 };
 
-/// The values that codes stand for. `version` differs between any two dictionaries of a process that
-/// differ in content, so that a consumer can keep what it derived from one (a lookup table, datums).
+/// The values that codes stand for. `version` differs between any two dictionaries of a process
+/// that differ in content, so that a consumer can keep what it derived from one (a lookup table,
+/// datums).
 struct Dictionary {
     uint64_t version = 0;
     ColumnView values;  ///< plain; values.length entries, which may hold NULLs and duplicates

@@ -15,43 +15,56 @@ int32_t byte_width(const DataType& type) noexcept {
         case TypeId::kInt8:
         case TypeId::kUInt8:
         case TypeId::kSparseUnion:
-        case TypeId::kDenseUnion: return 1;
+        case TypeId::kDenseUnion:
+            return 1;
         case TypeId::kInt16:
         case TypeId::kUInt16:
-        case TypeId::kFloat16: return 2;
+        case TypeId::kFloat16:
+            return 2;
         case TypeId::kInt32:
         case TypeId::kUInt32:
         case TypeId::kFloat32:
         case TypeId::kDate32:
-        case TypeId::kIntervalMonths: return 4;
+        case TypeId::kIntervalMonths:
+            return 4;
         case TypeId::kInt64:
         case TypeId::kUInt64:
         case TypeId::kFloat64:
         case TypeId::kDate64:
         case TypeId::kTimestamp:
         case TypeId::kDuration:
-        case TypeId::kIntervalDayTime: return 8;
-        case TypeId::kIntervalMonthDayNano: return 16;
+        case TypeId::kIntervalDayTime:
+            return 8;
+        case TypeId::kIntervalMonthDayNano:
+            return 16;
         case TypeId::kDecimal:
-        case TypeId::kTime: return type.byte_width8;
-        case TypeId::kFixedBinary: return type.fixed_width;
-        default: return 0;
+        case TypeId::kTime:
+            return type.byte_width8;
+        case TypeId::kFixedBinary:
+            return type.fixed_width;
+        default:
+            return 0;
     }
 }
 
-bool is_nested(TypeId id) noexcept { return id >= TypeId::kList; }
+bool is_nested(TypeId id) noexcept {
+    return id >= TypeId::kList;
+}
 
-bool is_integer(TypeId id) noexcept { return id >= TypeId::kInt8 && id <= TypeId::kUInt64; }
+bool is_integer(TypeId id) noexcept {
+    return id >= TypeId::kInt8 && id <= TypeId::kUInt64;
+}
 
-bool is_signed_integer(TypeId id) noexcept { return id >= TypeId::kInt8 && id <= TypeId::kInt64; }
+bool is_signed_integer(TypeId id) noexcept {
+    return id >= TypeId::kInt8 && id <= TypeId::kInt64;
+}
 
 bool equal(const DataType& a, const DataType& b) noexcept {
     if (a.id != b.id || a.annotation != b.annotation || a.children.size() != b.children.size())
         return false;
     switch (a.id) {
         case TypeId::kDecimal:
-            if (a.precision != b.precision || a.scale != b.scale ||
-                a.byte_width8 != b.byte_width8)
+            if (a.precision != b.precision || a.scale != b.scale || a.byte_width8 != b.byte_width8)
                 return false;
             break;
         case TypeId::kTime:
@@ -67,7 +80,8 @@ bool equal(const DataType& a, const DataType& b) noexcept {
         case TypeId::kFixedList:
             if (a.list_size != b.list_size) return false;
             break;
-        default: break;
+        default:
+            break;
     }
     for (size_t i = 0; i < a.children.size(); ++i) {
         if (a.id == TypeId::kStruct && a.children[i].name != b.children[i].name) return false;
@@ -80,7 +94,9 @@ namespace {
 
 constexpr const char* kUnitNames[] = {"s", "ms", "us", "ns"};
 
-const char* unit_name(TimeUnit unit) { return kUnitNames[static_cast<int>(unit)]; }
+const char* unit_name(TimeUnit unit) {
+    return kUnitNames[static_cast<int>(unit)];
+}
 
 std::string members(const DataType& type) {
     std::string text;
@@ -93,42 +109,70 @@ std::string members(const DataType& type) {
 
 std::string base_name(const DataType& type) {
     switch (type.id) {
-        case TypeId::kNull: return "null";
-        case TypeId::kBool: return "bool";
-        case TypeId::kInt8: return "int8";
-        case TypeId::kInt16: return "int16";
-        case TypeId::kInt32: return "int32";
-        case TypeId::kInt64: return "int64";
-        case TypeId::kUInt8: return "uint8";
-        case TypeId::kUInt16: return "uint16";
-        case TypeId::kUInt32: return "uint32";
-        case TypeId::kUInt64: return "uint64";
-        case TypeId::kFloat16: return "float16";
-        case TypeId::kFloat32: return "float32";
-        case TypeId::kFloat64: return "float64";
-        case TypeId::kDecimal: return fmt::format("decimal({},{})", type.precision, type.scale);
-        case TypeId::kDate32: return "date";
-        case TypeId::kDate64: return "date[ms]";
-        case TypeId::kTime: return fmt::format("time[{}]", unit_name(type.unit));
+        case TypeId::kNull:
+            return "null";
+        case TypeId::kBool:
+            return "bool";
+        case TypeId::kInt8:
+            return "int8";
+        case TypeId::kInt16:
+            return "int16";
+        case TypeId::kInt32:
+            return "int32";
+        case TypeId::kInt64:
+            return "int64";
+        case TypeId::kUInt8:
+            return "uint8";
+        case TypeId::kUInt16:
+            return "uint16";
+        case TypeId::kUInt32:
+            return "uint32";
+        case TypeId::kUInt64:
+            return "uint64";
+        case TypeId::kFloat16:
+            return "float16";
+        case TypeId::kFloat32:
+            return "float32";
+        case TypeId::kFloat64:
+            return "float64";
+        case TypeId::kDecimal:
+            return fmt::format("decimal({},{})", type.precision, type.scale);
+        case TypeId::kDate32:
+            return "date";
+        case TypeId::kDate64:
+            return "date[ms]";
+        case TypeId::kTime:
+            return fmt::format("time[{}]", unit_name(type.unit));
         case TypeId::kTimestamp:
             return type.timezone.empty()
                        ? fmt::format("timestamp[{}]", unit_name(type.unit))
                        : fmt::format("timestamp[{}, {}]", unit_name(type.unit), type.timezone);
-        case TypeId::kDuration: return fmt::format("duration[{}]", unit_name(type.unit));
-        case TypeId::kIntervalMonths: return "interval[months]";
-        case TypeId::kIntervalDayTime: return "interval[days, ms]";
-        case TypeId::kIntervalMonthDayNano: return "interval[months, days, ns]";
-        case TypeId::kUtf8: return "utf8";
-        case TypeId::kBinary: return "binary";
-        case TypeId::kFixedBinary: return fmt::format("fixed_binary({})", type.fixed_width);
-        case TypeId::kList: return fmt::format("list<{}>", to_string(*type.children[0].type));
+        case TypeId::kDuration:
+            return fmt::format("duration[{}]", unit_name(type.unit));
+        case TypeId::kIntervalMonths:
+            return "interval[months]";
+        case TypeId::kIntervalDayTime:
+            return "interval[days, ms]";
+        case TypeId::kIntervalMonthDayNano:
+            return "interval[months, days, ns]";
+        case TypeId::kUtf8:
+            return "utf8";
+        case TypeId::kBinary:
+            return "binary";
+        case TypeId::kFixedBinary:
+            return fmt::format("fixed_binary({})", type.fixed_width);
+        case TypeId::kList:
+            return fmt::format("list<{}>", to_string(*type.children[0].type));
         case TypeId::kFixedList:
             return fmt::format("list<{}>[{}]", to_string(*type.children[0].type), type.list_size);
-        case TypeId::kStruct: return fmt::format("struct<{}>", members(type));
+        case TypeId::kStruct:
+            return fmt::format("struct<{}>", members(type));
         case TypeId::kMap:
             return fmt::format("map<{}>", members(*type.children[0].type));
-        case TypeId::kSparseUnion: return fmt::format("sparse_union<{}>", members(type));
-        case TypeId::kDenseUnion: return fmt::format("dense_union<{}>", members(type));
+        case TypeId::kSparseUnion:
+            return fmt::format("sparse_union<{}>", members(type));
+        case TypeId::kDenseUnion:
+            return fmt::format("dense_union<{}>", members(type));
     }
     return "?";
 }
@@ -148,7 +192,9 @@ std::string to_string(const DataType& type) {
     return fmt::format("{}:{}", kNames[static_cast<int>(type.annotation)], base_name(type));
 }
 
-TypePtr make_type(TypeId id) { return fresh(id); }
+TypePtr make_type(TypeId id) {
+    return fresh(id);
+}
 
 TypePtr make_decimal(int precision, int scale, int width_bytes) {
     auto type = fresh(TypeId::kDecimal);

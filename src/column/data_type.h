@@ -12,12 +12,19 @@ namespace loom::column {
 
 /// What a value means. Dictionary, run-end and offset widths are encodings, not types.
 enum class TypeId : uint8_t {
-    kNull,                  ///< every row is NULL
-    kBool,                  ///< bitmap
-    kInt8, kInt16, kInt32, kInt64,
-    kUInt8, kUInt16, kUInt32, kUInt64,
-    kFloat16,               ///< IEEE half, 2 bytes
-    kFloat32, kFloat64,
+    kNull,  ///< every row is NULL
+    kBool,  ///< bitmap
+    kInt8,
+    kInt16,
+    kInt32,
+    kInt64,
+    kUInt8,
+    kUInt16,
+    kUInt32,
+    kUInt64,
+    kFloat16,  ///< IEEE half, 2 bytes
+    kFloat32,
+    kFloat64,
     kDecimal,               ///< unscaled little-endian integer of byte_width 4, 8, 16 or 32
     kDate32,                ///< int32 days since 1970-01-01
     kDate64,                ///< int64 milliseconds since 1970-01-01
@@ -42,7 +49,14 @@ enum class TimeUnit : uint8_t { kSecond, kMilli, kMicro, kNano };
 
 /// A meaning beyond the type that files state: Parquet logical types and Arrow extension types.
 enum class Annotation : uint8_t {
-    kNone, kUuid, kJson, kBson, kEnum, kGeometry, kGeography, kVariant
+    kNone,
+    kUuid,
+    kJson,
+    kBson,
+    kEnum,
+    kGeometry,
+    kGeography,
+    kVariant
 };
 
 /// How an Arrow file lays a field out; other formats ignore it. Readers report it, writers obey it.
@@ -91,7 +105,9 @@ struct DataType {
 int32_t byte_width(const DataType& type) noexcept;
 
 bool is_nested(TypeId id) noexcept;
-inline bool is_bytes(TypeId id) noexcept { return id == TypeId::kUtf8 || id == TypeId::kBinary; }
+inline bool is_bytes(TypeId id) noexcept {
+    return id == TypeId::kUtf8 || id == TypeId::kBinary;
+}
 bool is_integer(TypeId id) noexcept;
 bool is_signed_integer(TypeId id) noexcept;
 
@@ -103,7 +119,8 @@ bool equal(const DataType& a, const DataType& b) noexcept;
 std::string to_string(const DataType& type);
 
 TypePtr make_type(TypeId id);
-TypePtr make_decimal(int precision, int scale, int width_bytes = 0);  ///< 0: the narrowest that fits
+TypePtr make_decimal(int precision, int scale,
+                     int width_bytes = 0);  ///< 0: the narrowest that fits
 TypePtr make_time(TimeUnit unit);
 TypePtr make_timestamp(TimeUnit unit, std::string timezone = {});
 TypePtr make_duration(TimeUnit unit);

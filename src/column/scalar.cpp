@@ -15,10 +15,14 @@ int compare_floats(double a, double b) noexcept {
 
 int compare(const Scalar& a, const Scalar& b) noexcept {
     switch (a.kind) {
-        case Scalar::Kind::kInt: return a.integer < b.integer ? -1 : a.integer > b.integer ? 1 : 0;
-        case Scalar::Kind::kFloat: return compare_floats(a.number, b.number);
-        case Scalar::Kind::kBytes: return a.bytes.compare(b.bytes);
-        case Scalar::Kind::kNone: return 0;
+        case Scalar::Kind::kInt:
+            return a.integer < b.integer ? -1 : a.integer > b.integer ? 1 : 0;
+        case Scalar::Kind::kFloat:
+            return compare_floats(a.number, b.number);
+        case Scalar::Kind::kBytes:
+            return a.bytes.compare(b.bytes);
+        case Scalar::Kind::kNone:
+            return 0;
     }
     return 0;
 }

@@ -11,7 +11,8 @@ namespace loom::column {
 using Int128 = __int128;
 
 /// A value in the domain of a column's DataType:
-///  kInt    booleans (0, 1), all integers, dates, times, timestamps, durations, decimals (unscaled);
+///  kInt    booleans (0, 1), all integers, dates, times, timestamps, durations, decimals
+///  (unscaled);
 ///          in the type's own unit and scale
 ///  kFloat  float16, float32, float64
 ///  kBytes  utf8, binary, fixed binary

@@ -40,7 +40,8 @@ column::TypePtr wider(const column::TypePtr& a, const column::TypePtr& b) {
     return nullptr;
 }
 
-void merge(column::Schema& into, const column::Schema& from, const std::string& path, bool* differ) {
+void merge(column::Schema& into, const column::Schema& from, const std::string& path,
+           bool* differ) {
     size_t common = 0;
     for (const Field& field : from.fields) {
         const int index = into.find(field.name);
@@ -76,7 +77,8 @@ bool is_date_text(const std::string& text) {
         if (text[i] < '0' || text[i] > '9') return false;
     const int month = (text[5] - '0') * 10 + text[6] - '0';
     const int day = (text[8] - '0') * 10 + text[9] - '0';
-    const int year = (text[0] - '0') * 1000 + (text[1] - '0') * 100 + (text[2] - '0') * 10 + text[3] - '0';
+    const int year =
+        (text[0] - '0') * 1000 + (text[1] - '0') * 100 + (text[2] - '0') * 10 + text[3] - '0';
     if (month < 1 || month > 12 || year == 0) return false;
     const bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
     constexpr int kDays[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
@@ -94,8 +96,9 @@ PathKeyType key_type(const std::vector<io::SourceFile>& files, size_t index) {
         integer = integer && is_integer_text(*value);
         date = date && is_date_text(*value);
     }
-    return any && integer ? PathKeyType::kInteger : any && date ? PathKeyType::kDate
-                                                                : PathKeyType::kText;
+    return any && integer ? PathKeyType::kInteger
+           : any && date  ? PathKeyType::kDate
+                          : PathKeyType::kText;
 }
 
 bool has_suffix(std::string_view path, std::initializer_list<std::string_view> suffixes) {
@@ -227,7 +230,8 @@ DiscoveredTable describe_files(std::string name, const io::FileSetSpec& spec) {
     table.files = spec;
     const std::vector<io::SourceFile> files = io::list_files(spec);
     if (files.empty())
-        base::raise(ErrorKind::kMissing, "no file in directory \"{}\" belongs to the table", spec.dir);
+        base::raise(ErrorKind::kMissing, "no file in directory \"{}\" belongs to the table",
+                    spec.dir);
     bool first = true;
     for (const io::SourceFile& file : files) {
         const auto reader = open_table(io::open_local_file(file.path), {});

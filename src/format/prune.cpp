@@ -28,7 +28,8 @@ bool may_match(const PruneCondition& condition, const ColumnStatistics& statisti
     if (condition.nulls && statistics.null_count != 0) return true;
     if (statistics.null_count >= 0 && statistics.null_count >= rows) return false;  // all NULL
     if (condition.nans && statistics.nan_count != 0 &&
-        (statistics.min.kind == Scalar::Kind::kFloat || statistics.max.kind == Scalar::Kind::kFloat))
+        (statistics.min.kind == Scalar::Kind::kFloat ||
+         statistics.max.kind == Scalar::Kind::kFloat))
         return true;
     return std::any_of(condition.ranges.begin(), condition.ranges.end(),
                        [&](const ScalarRange& range) { return overlaps(range, statistics); });

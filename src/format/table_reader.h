@@ -1,9 +1,9 @@
 #pragma once
-// What every file format offers to the engine and to the table layer: a schema, row groups, bounds for
-// skipping, and columns opened one row group at a time, still encoded.
+// What every file format offers to the engine and to the table layer: a schema, row groups, bounds
+// for skipping, and columns opened one row group at a time, still encoded.
 //
-// Vocabulary: a "row group" is Parquet's row group or Arrow's record batch. A "column" is a top-level
-// field of the schema, nested or not. Rows are numbered within their row group.
+// Vocabulary: a "row group" is Parquet's row group or Arrow's record batch. A "column" is a
+// top-level field of the schema, nested or not. Rows are numbered within their row group.
 
 #include <cstdint>
 #include <memory>
@@ -21,12 +21,12 @@ namespace loom::format {
 
 /// Bounds of one column over some rows. Unknown members are kNone or -1.
 struct ColumnStatistics {
-    column::Scalar min;          ///< no non-NULL, non-NaN value is smaller
-    column::Scalar max;          ///< no non-NULL, non-NaN value is larger
-    bool min_exact = false;      ///< min is a value of the column
+    column::Scalar min;      ///< no non-NULL, non-NaN value is smaller
+    column::Scalar max;      ///< no non-NULL, non-NaN value is larger
+    bool min_exact = false;  ///< min is a value of the column
     bool max_exact = false;
     int64_t null_count = -1;
-    int64_t nan_count = -1;      ///< floats: -1 means NaNs may be there
+    int64_t nan_count = -1;  ///< floats: -1 means NaNs may be there
     int64_t distinct_count = -1;
 };
 
@@ -48,9 +48,9 @@ using RowRanges = std::vector<RowRange>;
 
 /// Describes how one leaf column of a row group is stored, for inspection.
 struct ChunkInfo {
-    std::string path;        ///< dotted path of the leaf
-    std::string type;        ///< physical and logical type, as the format names them
-    std::string encodings;   ///< comma separated
+    std::string path;       ///< dotted path of the leaf
+    std::string type;       ///< physical and logical type, as the format names them
+    std::string encodings;  ///< comma separated
     std::string codec;
     uint64_t offset = 0;
     uint64_t compressed_bytes = 0;
@@ -126,8 +126,8 @@ class TableReader {
     virtual ColumnStatistics statistics(int64_t row_group, int column) const = 0;
     /// Returns bounds per page in row order, or nothing. May read the file's index.
     virtual std::vector<PageStatistics> page_statistics(int64_t row_group, int column) const = 0;
-    /// Returns false only if a Bloom filter proves that `value` (in the domain of the column's type)
-    /// is not in the row group. May read the filter.
+    /// Returns false only if a Bloom filter proves that `value` (in the domain of the column's
+    /// type) is not in the row group. May read the filter.
     virtual bool may_contain(int64_t row_group, int column, const column::Scalar& value) const = 0;
     /// Returns metadata of the row group (Arrow: of its record batch message).
     virtual std::vector<column::KeyValue> row_group_metadata(int64_t row_group) const = 0;

@@ -27,7 +27,8 @@ struct FileIdentity {
     }
 };
 
-/// An open file. Thread safe. The descriptor is kept, so a rename over the path changes nothing here.
+/// An open file. Thread safe. The descriptor is kept, so a rename over the path changes nothing
+/// here.
 class File {
   public:
     virtual ~File() = default;
@@ -36,13 +37,13 @@ class File {
     uint64_t size() const noexcept { return identity_.size; }
     const FileIdentity& identity() const noexcept { return identity_; }
 
-    /// Reads exactly out.size() bytes at `offset`. Raises kCorrupt if the range lies outside the size
-    /// known at open, kChanged if the file has become shorter since, kIo on other failures.
+    /// Reads exactly out.size() bytes at `offset`. Raises kCorrupt if the range lies outside the
+    /// size known at open, kChanged if the file has become shorter since, kIo on other failures.
     virtual void read_at(uint64_t offset, std::span<uint8_t> out) = 0;
 
     /// Returns the whole file as memory, or an empty span if it can't be mapped. Pages that vanish
-    /// when somebody truncates the file read as zeros; check_mapping() then raises kChanged, so call
-    /// it after using mapped bytes and before trusting what was computed from them.
+    /// when somebody truncates the file read as zeros; check_mapping() then raises kChanged, so
+    /// call it after using mapped bytes and before trusting what was computed from them.
     virtual base::ByteSpan map() { return {}; }
     virtual void check_mapping() const {}
 
@@ -62,11 +63,12 @@ class File {
     std::atomic<uint64_t> bytes_read_{0};
 };
 
-/// Opens a regular local file for reading. Raises kMissing, kDenied or kIo with the path; a directory
-/// or a device is kIo.
+/// Opens a regular local file for reading. Raises kMissing, kDenied or kIo with the path; a
+/// directory or a device is kIo.
 std::shared_ptr<File> open_local_file(const std::string& path);
 
-/// As open_local_file, through an already open descriptor that is duplicated (`path` is for messages).
+/// As open_local_file, through an already open descriptor that is duplicated (`path` is for
+/// messages).
 std::shared_ptr<File> open_local_file(int descriptor, const std::string& path);
 
 /// Returns the identity of a path without opening it. Raises as open_local_file does.

@@ -86,8 +86,8 @@ void Listing::walk(const std::string& dir, std::vector<PathKey>& hive_keys, int 
 
 void Listing::take_directory(const std::string& path, std::string_view name,
                              std::vector<PathKey>& hive_keys, int depth) {
-    // A folder of another kind (Paimon's buckets, say) gives no key; take_file checks that all files
-    // have the same keys.
+    // A folder of another kind (Paimon's buckets, say) gives no key; take_file checks that all
+    // files have the same keys.
     const size_t equals = name.find('=');
     if (!spec.hive || equals == std::string_view::npos || equals == 0)
         return walk(path, hive_keys, depth + 1);
@@ -119,9 +119,9 @@ void Listing::take_file(const std::string& path, std::string_view name,
     file.keys.insert(file.keys.end(), hive_keys.begin(), hive_keys.end());
     if (!files.empty()) {
         const auto& first = files.front().keys;
-        const bool same = std::equal(
-            first.begin(), first.end(), file.keys.begin(), file.keys.end(),
-            [](const PathKey& a, const PathKey& b) { return a.name == b.name; });
+        const bool same =
+            std::equal(first.begin(), first.end(), file.keys.begin(), file.keys.end(),
+                       [](const PathKey& a, const PathKey& b) { return a.name == b.name; });
         if (!same)
             base::raise(ErrorKind::kBadOption,
                         "file \"{}\" lies under other partition keys than \"{}\"", path,

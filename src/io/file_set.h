@@ -34,11 +34,12 @@ struct FileSetSpec {
 
 /// Lists the files in byte order of their paths; names that begin with '.' or '_' are left out of
 /// directories. Raises kBadOption for a pattern or Hive layout that is not consistent (naming the
-/// path), kMissing, kDenied or kIo for a directory that can't be read. Explicit files are not checked.
+/// path), kMissing, kDenied or kIo for a directory that can't be read. Explicit files are not
+/// checked.
 std::vector<SourceFile> list_files(const FileSetSpec& spec);
 
-/// Returns the names of the keys that list_files gives each file, without looking at any file: pattern
-/// keys only. Hive keys are known from the files.
+/// Returns the names of the keys that list_files gives each file, without looking at any file:
+/// pattern keys only. Hive keys are known from the files.
 std::vector<std::string> pattern_keys(const FileSetSpec& spec);
 
 /// The name that Hive gives to the partition of NULL.

@@ -100,7 +100,8 @@ class MemoryFile final : public File {
         identity_.size = bytes_.size();
     }
     void read_at(uint64_t offset, std::span<uint8_t> out) override {
-        base::ByteSpan from = base::checked_slice(base::as_bytes(bytes_), offset, out.size(), "read");
+        base::ByteSpan from =
+            base::checked_slice(base::as_bytes(bytes_), offset, out.size(), "read");
         if (!out.empty()) std::memcpy(out.data(), from.data(), out.size());
         count_mapped(out.size());
     }
@@ -191,6 +192,8 @@ std::unique_ptr<Sink> create_local_file(const std::string& path) {
     return std::make_unique<LocalSink>(path);
 }
 
-std::unique_ptr<Sink> memory_sink(std::string* out) { return std::make_unique<MemorySink>(out); }
+std::unique_ptr<Sink> memory_sink(std::string* out) {
+    return std::make_unique<MemorySink>(out);
+}
 
 }  // namespace loom::io

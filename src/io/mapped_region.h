@@ -8,9 +8,9 @@
 namespace loom::io {
 
 /// A read-only shared mapping of a file. If somebody truncates the file, touching a lost page would
-/// raise SIGBUS and kill the process; a handler installed with the first mapping puts a page of zeros
-/// there instead and marks the region as damaged. Signals that belong to no region go to the handler
-/// that was there before. Works in any thread. At most kMaxRegions exist at once.
+/// raise SIGBUS and kill the process; a handler installed with the first mapping puts a page of
+/// zeros there instead and marks the region as damaged. Signals that belong to no region go to the
+/// handler that was there before. Works in any thread. At most kMaxRegions exist at once.
 class MappedRegion {
   public:
     static constexpr int kMaxRegions = 4096;

@@ -26,8 +26,8 @@ PathPattern::PathPattern(std::string_view text) {
             std::string name(text.substr(i + 2, end - i - 2));
             for (const Key& key : keys_)
                 if (key.name == name)
-                    base::raise(base::ErrorKind::kBadOption, "pattern \"{}\" names key \"{}\" twice",
-                                text, name);
+                    base::raise(base::ErrorKind::kBadOption,
+                                "pattern \"{}\" names key \"{}\" twice", text, name);
             keys_.push_back({std::move(name), c == '@'});
             parts_.push_back({c == '@' ? Kind::kDigits : Kind::kText, {}});
             i = end;

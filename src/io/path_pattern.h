@@ -10,8 +10,8 @@
 
 namespace loom::io {
 
-/// A pattern over file names: `?` is one character, `*` any number of characters, `${KEY}` one or more
-/// characters that become the value of KEY, `@{KEY}` the same for decimal digits only.
+/// A pattern over file names: `?` is one character, `*` any number of characters, `${KEY}` one or
+/// more characters that become the value of KEY, `@{KEY}` the same for decimal digits only.
 class PathPattern {
   public:
     struct Key {

@@ -1,4 +1,5 @@
-// What happens when PostgreSQL loads the library. Starts no thread: the postmaster may be the caller.
+// What happens when PostgreSQL loads the library. Starts no thread: the postmaster may be the
+// caller.
 
 #include "pg/bridge/bridge.h"
 #include "pg/guc/settings.h"
@@ -12,6 +13,8 @@ PG_MODULE_MAGIC;
 #endif
 
 PGDLLEXPORT void _PG_init(void);
-void _PG_init(void) { loom::pg::define_settings_maylongjmp(); }
+void _PG_init(void) {
+    loom::pg::define_settings_maylongjmp();
+}
 
 }  // extern "C"

@@ -87,12 +87,14 @@ TextTable all_types(size_t rows) {
     integer("u1", TypeId::kUInt8, 0, 256);
     integer("u2", TypeId::kUInt16, 0, 65536);
     integer("u4", TypeId::kUInt32, 0, 4294967296ULL);
-    fill(table.add("u8", make_type(TypeId::kUInt64)), rows, 13,
-         [&](size_t row) { return row % 3 == 0 ? std::to_string(UINT64_MAX - any(9)) : std::to_string(any(1000)); });
+    fill(table.add("u8", make_type(TypeId::kUInt64)), rows, 13, [&](size_t row) {
+        return row % 3 == 0 ? std::to_string(UINT64_MAX - any(9)) : std::to_string(any(1000));
+    });
     fill(table.add("f4", make_type(TypeId::kFloat32)), rows, 5, [&](size_t row) -> std::string {
         if (row % 97 == 1) return "NaN";
         if (row % 97 == 2) return "-Infinity";
-        return std::to_string(static_cast<int>(any(2000)) - 1000) + "." + std::to_string(any(8) * 125);
+        return std::to_string(static_cast<int>(any(2000)) - 1000) + "." +
+               std::to_string(any(8) * 125);
     });
     fill(table.add("f8", make_type(TypeId::kFloat64)), rows, 6, [&](size_t row) -> std::string {
         if (row % 101 == 1) return "NaN";
@@ -102,15 +104,16 @@ TextTable all_types(size_t rows) {
                std::to_string(static_cast<int>(any(40)) - 20);
     });
     auto decimal = [&](const char* name, int precision, int scale) {
-        fill(table.add(name, make_decimal(precision, scale)), rows, 9, [&, precision, scale](size_t row) {
-            std::string digits;
-            const int count = 1 + static_cast<int>(any(precision));
-            for (int i = 0; i < count; ++i) digits += static_cast<char>('0' + any(10));
-            if (row % 50 == 0) digits = std::string(precision, '9');
-            while (static_cast<int>(digits.size()) <= scale) digits.insert(0, "0");
-            if (scale > 0) digits.insert(digits.size() - scale, ".");
-            return (any(2) != 0 ? "-" : "") + digits;
-        });
+        fill(table.add(name, make_decimal(precision, scale)), rows, 9,
+             [&, precision, scale](size_t row) {
+                 std::string digits;
+                 const int count = 1 + static_cast<int>(any(precision));
+                 for (int i = 0; i < count; ++i) digits += static_cast<char>('0' + any(10));
+                 if (row % 50 == 0) digits = std::string(precision, '9');
+                 while (static_cast<int>(digits.size()) <= scale) digits.insert(0, "0");
+                 if (scale > 0) digits.insert(digits.size() - scale, ".");
+                 return (any(2) != 0 ? "-" : "") + digits;
+             });
     };
     decimal("d9", 9, 2);
     decimal("d18", 18, 4);
@@ -132,8 +135,8 @@ TextTable all_types(size_t rows) {
     timestamp("ts_us", TimeUnit::kMicro, 6, "");
     timestamp("tz_us", TimeUnit::kMicro, 6, "UTC");
     fill(table.add("word", make_type(TypeId::kUtf8)), rows, 4, [&](size_t) {
-        static const char* const kWords[] = {"",   "a",  "ab",  "ä",     "日本", "🙂x", "a\\b",
-                                             "a%", "a_b", "zz", "Äpfel", "\"q\"", "x,y", "'"};
+        static const char* const kWords[] = {"",   "a",   "ab", "ä",     "日本",  "🙂x", "a\\b",
+                                             "a%", "a_b", "zz", "Äpfel", "\"q\"", "x,y",   "'"};
         return kWords[any(std::size(kWords))];
     });
     fill(table.add("txt", make_type(TypeId::kUtf8)), rows, 15, [&](size_t row) {
@@ -158,7 +161,8 @@ TextTable all_types(size_t rows) {
          [&](size_t row) {
              std::string text = "{";
              for (uint64_t i = 0, n = any(5); i < n; ++i)
-                 text += (i == 0 ? "" : ",") + (row % 3 == 0 && i == 1 ? "NULL" : std::to_string(any(100)));
+                 text += (i == 0 ? "" : ",") +
+                         (row % 3 == 0 && i == 1 ? "NULL" : std::to_string(any(100)));
              return text + "}";
          });
     fill(table.add("nul", make_type(TypeId::kInt32)), rows, 1, [](size_t) { return "0"; });
@@ -168,8 +172,8 @@ TextTable all_types(size_t rows) {
 
 void floats() {
     TextTable table;
-    const std::vector<Cell> cells = {"3", "NaN", "3", "NaN", "NaN", {}, {}, "NaN", {},
-                                     "-0", "0", "-0", "1", "Infinity", "-Infinity"};
+    const std::vector<Cell> cells = {"3", "NaN", "3", "NaN", "NaN", {},         {},         "NaN",
+                                     {},  "-0",  "0", "-0",  "1",   "Infinity", "-Infinity"};
     table.add("f4", make_type(TypeId::kFloat32)).cells = cells;
     table.add("f8", make_type(TypeId::kFloat64)).cells = cells;
     write_all(table, "floats", 3);
@@ -187,9 +191,9 @@ void unsigned_integers() {
 
 void timestamps() {
     TextTable table;
-    const std::vector<std::string> moments = {
-        "1969-12-31 23:59:59.999999", "1970-01-01 00:00:00", "2000-01-01 00:00:00",
-        "2038-01-19 03:14:08", "2262-04-11 23:47:16.854775", "1677-09-21 00:12:44"};
+    const std::vector<std::string> moments = {"1969-12-31 23:59:59.999999", "1970-01-01 00:00:00",
+                                              "2000-01-01 00:00:00",        "2038-01-19 03:14:08",
+                                              "2262-04-11 23:47:16.854775", "1677-09-21 00:12:44"};
     auto add = [&](const std::string& name, TimeUnit unit, int digits, const char* zone) {
         TextColumn& column = table.add(name, make_timestamp(unit, zone));
         for (const std::string& moment : moments) {
@@ -207,9 +211,9 @@ void timestamps() {
     write_all(table, "timestamps", 1);
     // Nanoseconds that do not fit PostgreSQL, with what they become.
     TextTable nanos;
-    nanos.add("ns", make_timestamp(TimeUnit::kNano)).cells = {
-        "1969-12-31 23:59:59.999999999", "1970-01-01 00:00:00.000000001",
-        "2000-01-01 00:00:00.123456789"};
+    nanos.add("ns", make_timestamp(TimeUnit::kNano)).cells = {"1969-12-31 23:59:59.999999999",
+                                                              "1970-01-01 00:00:00.000000001",
+                                                              "2000-01-01 00:00:00.123456789"};
     write_parquet(nanos, g_dir + "/nanos.parquet", parquet_options(1));
     write_arrow(nanos, g_dir + "/nanos.arrow", arrow_options(1));
 }
@@ -217,9 +221,23 @@ void timestamps() {
 void texts() {
     TextTable table;
     const std::string long_text(64, 'k');
-    table.add("t", make_type(TypeId::kUtf8)).cells = {
-        "a\\", "a%", "ab", "a_b", "axb", "a\\%", "", {}, "ä", "日本", "🙂x", "日本語",
-        long_text + "a", long_text + "b", long_text + "é", long_text, "A123456789"};
+    table.add("t", make_type(TypeId::kUtf8)).cells = {"a\\",
+                                                      "a%",
+                                                      "ab",
+                                                      "a_b",
+                                                      "axb",
+                                                      "a\\%",
+                                                      "",
+                                                      {},
+                                                      "ä",
+                                                      "日本",
+                                                      "🙂x",
+                                                      "日本語",
+                                                      long_text + "a",
+                                                      long_text + "b",
+                                                      long_text + "é",
+                                                      long_text,
+                                                      "A123456789"};
     TextColumn& binary = table.add("b", make_type(TypeId::kBinary));
     for (size_t i = 0; i < table.rows(); ++i) {
         std::string text = "\\x";
@@ -276,7 +294,8 @@ void sizes() {
 
 void folders() {
     namespace fs = std::filesystem;
-    auto one = [](const std::string& path, std::vector<std::pair<column::Field, std::vector<Cell>>> columns) {
+    auto one = [](const std::string& path,
+                  std::vector<std::pair<column::Field, std::vector<Cell>>> columns) {
         fs::create_directories(fs::path(path).parent_path());
         TextTable table;
         for (auto& [field, cells] : columns) table.add(field.name, field.type).cells = cells;
@@ -293,7 +312,8 @@ void folders() {
     one(g_dir + "/drift/2.arrow", {{b, {"y"}}, {c, {"2.5"}}, {a64, {"30000000000"}}});
     const column::Field v{"v", make_type(TypeId::kInt32)};
     int n = 0;
-    for (const char* key : {"k=1", "k=__HIVE_DEFAULT_PARTITION__", "k=", "k=a%2Fb", "k=2024-01-01", "k=01"})
+    for (const char* key :
+         {"k=1", "k=__HIVE_DEFAULT_PARTITION__", "k=", "k=a%2Fb", "k=2024-01-01", "k=01"})
         one(g_dir + "/hive/" + key + "/part.parquet", {{v, {std::to_string(++n)}}});
     for (const char* day : {"2024-01-30", "2024-01-31", "2024-02-01"})
         for (const char* place : {"1", "2"})
@@ -304,10 +324,14 @@ void folders() {
     // Names that need care.
     const auto int4 = make_type(TypeId::kInt32);
     const std::string long_name(70, 'n');
-    one(g_dir + "/names.parquet",
-        {{{"a", int4}, {"1"}}, {{"A", int4}, {"2"}}, {{"select", int4}, {"3"}},
-         {{"a b", int4}, {"4"}}, {{"x\"y", int4}, {"5"}}, {{"ü", int4}, {"6"}},
-         {{"", int4}, {"7"}}, {{long_name, int4}, {"8"}}});
+    one(g_dir + "/names.parquet", {{{"a", int4}, {"1"}},
+                                   {{"A", int4}, {"2"}},
+                                   {{"select", int4}, {"3"}},
+                                   {{"a b", int4}, {"4"}},
+                                   {{"x\"y", int4}, {"5"}},
+                                   {{"ü", int4}, {"6"}},
+                                   {{"", int4}, {"7"}},
+                                   {{long_name, int4}, {"8"}}});
     one(g_dir + "/twice.arrow", {{{"a", int4}, {"1"}}, {{"a", int4}, {"2"}}, {{"b", int4}, {"3"}}});
 }
 
@@ -349,10 +373,12 @@ void talks() {
         fill(orders.add("lo_revenue", make_type(TypeId::kInt32)), 360, 0,
              [year](size_t row) { return std::to_string(year * 10 + row); });
         fill(orders.add("lo_shipmode", make_type(TypeId::kUtf8)), 360, 0, [](size_t row) {
-            static const char* const kModes[] = {"SHIP", "REG AIR", "FOB", "RAIL", "AIR", "TRUCK", "MAIL"};
+            static const char* const kModes[] = {"SHIP", "REG AIR", "FOB", "RAIL",
+                                                 "AIR",  "TRUCK",   "MAIL"};
             return kModes[row % 7];
         });
-        write_parquet(orders, g_dir + "/mydata/small_lineorder_" + std::to_string(year) + ".parquet",
+        write_parquet(orders,
+                      g_dir + "/mydata/small_lineorder_" + std::to_string(year) + ".parquet",
                       parquet_options(1000));
         if (year == 1993) write_arrow(orders, g_dir + "/flineorder.arrow", arrow_options(40));
     }

@@ -94,10 +94,14 @@ int64_t parse_time(const char* text) {
 
 int64_t nanos_per_unit(TimeUnit unit) {
     switch (unit) {
-        case TimeUnit::kSecond: return 1'000'000'000;
-        case TimeUnit::kMilli: return 1'000'000;
-        case TimeUnit::kMicro: return 1'000;
-        case TimeUnit::kNano: return 1;
+        case TimeUnit::kSecond:
+            return 1'000'000'000;
+        case TimeUnit::kMilli:
+            return 1'000'000;
+        case TimeUnit::kMicro:
+            return 1'000;
+        case TimeUnit::kNano:
+            return 1;
     }
     return 1;
 }
@@ -122,8 +126,10 @@ void append_integer(ColumnBuilder& builder, const std::string& text) {
 std::string unhex(const std::string& text) {
     std::string bytes;
     for (size_t i = 0; i + 1 < text.size(); i += 2) {
-        if (text[i] == '-') --i;
-        else bytes += static_cast<char>(std::stoi(text.substr(i, 2), nullptr, 16));
+        if (text[i] == '-')
+            --i;
+        else
+            bytes += static_cast<char>(std::stoi(text.substr(i, 2), nullptr, 16));
     }
     return bytes;
 }
@@ -167,18 +173,30 @@ void append_text(ColumnBuilder& builder, const DataType& type, const Cell& cell)
     if (!cell || type.id == TypeId::kNull) return builder.append_null();
     const std::string& text = *cell;
     switch (type.id) {
-        case TypeId::kBool: return builder.append_bool(text == "t");
-        case TypeId::kInt8: return append_integer<int8_t>(builder, text);
-        case TypeId::kInt16: return append_integer<int16_t>(builder, text);
-        case TypeId::kInt32: return append_integer<int32_t>(builder, text);
-        case TypeId::kInt64: return append_integer<int64_t>(builder, text);
-        case TypeId::kUInt8: return append_integer<uint8_t>(builder, text);
-        case TypeId::kUInt16: return append_integer<uint16_t>(builder, text);
-        case TypeId::kUInt32: return append_integer<uint32_t>(builder, text);
-        case TypeId::kUInt64: return append_integer<uint64_t>(builder, text);
-        case TypeId::kFloat32: return builder.append(std::strtof(text.c_str(), nullptr));
-        case TypeId::kFloat64: return builder.append(std::strtod(text.c_str(), nullptr));
-        case TypeId::kDecimal: return append_decimal(builder, type, text);
+        case TypeId::kBool:
+            return builder.append_bool(text == "t");
+        case TypeId::kInt8:
+            return append_integer<int8_t>(builder, text);
+        case TypeId::kInt16:
+            return append_integer<int16_t>(builder, text);
+        case TypeId::kInt32:
+            return append_integer<int32_t>(builder, text);
+        case TypeId::kInt64:
+            return append_integer<int64_t>(builder, text);
+        case TypeId::kUInt8:
+            return append_integer<uint8_t>(builder, text);
+        case TypeId::kUInt16:
+            return append_integer<uint16_t>(builder, text);
+        case TypeId::kUInt32:
+            return append_integer<uint32_t>(builder, text);
+        case TypeId::kUInt64:
+            return append_integer<uint64_t>(builder, text);
+        case TypeId::kFloat32:
+            return builder.append(std::strtof(text.c_str(), nullptr));
+        case TypeId::kFloat64:
+            return builder.append(std::strtod(text.c_str(), nullptr));
+        case TypeId::kDecimal:
+            return append_decimal(builder, type, text);
         case TypeId::kDate32: {
             const char* p = text.c_str();
             return builder.append(static_cast<int32_t>(parse_date(&p)));
@@ -188,12 +206,18 @@ void append_text(ColumnBuilder& builder, const DataType& type, const Cell& cell)
             if (type.byte_width8 == 4) return builder.append(static_cast<int32_t>(value));
             return builder.append(value);
         }
-        case TypeId::kTimestamp: return append_timestamp(builder, type, text);
-        case TypeId::kUtf8: return builder.append_bytes(text);
-        case TypeId::kBinary: return builder.append_bytes(unhex(text.substr(2)));
-        case TypeId::kFixedBinary: return builder.append_bytes(unhex(text));
-        case TypeId::kList: return append_list(builder, type, text);
-        default: base::raise(base::ErrorKind::kBug, "no text form of {}", column::to_string(type));
+        case TypeId::kTimestamp:
+            return append_timestamp(builder, type, text);
+        case TypeId::kUtf8:
+            return builder.append_bytes(text);
+        case TypeId::kBinary:
+            return builder.append_bytes(unhex(text.substr(2)));
+        case TypeId::kFixedBinary:
+            return builder.append_bytes(unhex(text));
+        case TypeId::kList:
+            return append_list(builder, type, text);
+        default:
+            base::raise(base::ErrorKind::kBug, "no text form of {}", column::to_string(type));
     }
 }
 

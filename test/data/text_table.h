@@ -1,6 +1,7 @@
 #pragma once
-// Tables whose values are text, in PostgreSQL's spelling: written as CSV for COPY and, parsed by code
-// of its own, as Parquet and Arrow. So a test compares two ways from the same text to the same rows.
+// Tables whose values are text, in PostgreSQL's spelling: written as CSV for COPY and, parsed by
+// code of its own, as Parquet and Arrow. So a test compares two ways from the same text to the same
+// rows.
 
 #include <deque>
 #include <functional>

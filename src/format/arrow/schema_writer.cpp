@@ -1,6 +1,7 @@
 #include "format/arrow/schema_writer.h"
 
 #include "base/error.h"
+#include "ipc_generated.h"
 
 namespace loom::arrow {
 

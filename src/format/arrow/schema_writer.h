@@ -3,7 +3,11 @@
 
 #include "column/data_type.h"
 #include "flatbuffers/flatbuffers.h"
-#include "ipc_generated.h"
+
+namespace loom::arrow::fb {
+struct KeyValue;
+struct Schema;
+}  // namespace loom::arrow::fb
 
 namespace loom::arrow {
 

@@ -8,6 +8,7 @@
 #include "format/arrow/schema_writer.h"
 #include "format/arrow/statistics.h"
 #include "format/arrow/statistics_writer.h"
+#include "ipc_generated.h"
 
 namespace loom::arrow {
 

@@ -13,22 +13,38 @@ namespace loom::pg {
 
 int sqlstate_of(base::ErrorKind kind) noexcept {
     switch (kind) {
-        case base::ErrorKind::kCorrupt: return ERRCODE_DATA_CORRUPTED;
-        case base::ErrorKind::kUnsupported: return ERRCODE_FEATURE_NOT_SUPPORTED;
-        case base::ErrorKind::kLimit: return ERRCODE_PROGRAM_LIMIT_EXCEEDED;
-        case base::ErrorKind::kMemory: return ERRCODE_OUT_OF_MEMORY;
-        case base::ErrorKind::kIo: return ERRCODE_IO_ERROR;
-        case base::ErrorKind::kMissing: return ERRCODE_UNDEFINED_FILE;
-        case base::ErrorKind::kDenied: return ERRCODE_INSUFFICIENT_PRIVILEGE;
-        case base::ErrorKind::kTypeMismatch: return ERRCODE_DATATYPE_MISMATCH;
-        case base::ErrorKind::kBadName: return ERRCODE_UNDEFINED_COLUMN;
-        case base::ErrorKind::kBadOption: return ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE;
-        case base::ErrorKind::kValueRange: return ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE;
-        case base::ErrorKind::kDatetimeRange: return ERRCODE_DATETIME_VALUE_OUT_OF_RANGE;
-        case base::ErrorKind::kBadText: return ERRCODE_CHARACTER_NOT_IN_REPERTOIRE;
-        case base::ErrorKind::kChanged: return ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
-        case base::ErrorKind::kCancelled: return ERRCODE_QUERY_CANCELED;
-        case base::ErrorKind::kBug: return ERRCODE_INTERNAL_ERROR;
+        case base::ErrorKind::kCorrupt:
+            return ERRCODE_DATA_CORRUPTED;
+        case base::ErrorKind::kUnsupported:
+            return ERRCODE_FEATURE_NOT_SUPPORTED;
+        case base::ErrorKind::kLimit:
+            return ERRCODE_PROGRAM_LIMIT_EXCEEDED;
+        case base::ErrorKind::kMemory:
+            return ERRCODE_OUT_OF_MEMORY;
+        case base::ErrorKind::kIo:
+            return ERRCODE_IO_ERROR;
+        case base::ErrorKind::kMissing:
+            return ERRCODE_UNDEFINED_FILE;
+        case base::ErrorKind::kDenied:
+            return ERRCODE_INSUFFICIENT_PRIVILEGE;
+        case base::ErrorKind::kTypeMismatch:
+            return ERRCODE_DATATYPE_MISMATCH;
+        case base::ErrorKind::kBadName:
+            return ERRCODE_UNDEFINED_COLUMN;
+        case base::ErrorKind::kBadOption:
+            return ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE;
+        case base::ErrorKind::kValueRange:
+            return ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE;
+        case base::ErrorKind::kDatetimeRange:
+            return ERRCODE_DATETIME_VALUE_OUT_OF_RANGE;
+        case base::ErrorKind::kBadText:
+            return ERRCODE_CHARACTER_NOT_IN_REPERTOIRE;
+        case base::ErrorKind::kChanged:
+            return ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
+        case base::ErrorKind::kCancelled:
+            return ERRCODE_QUERY_CANCELED;
+        case base::ErrorKind::kBug:
+            return ERRCODE_INTERNAL_ERROR;
     }
     return ERRCODE_INTERNAL_ERROR;
 }

@@ -1,13 +1,14 @@
 #pragma once
 // The seam between C++ exceptions and PostgreSQL's longjmp. Two doors, no third:
 //
-//   pg_entry(f)  PostgreSQL calls us: an exception that leaves f becomes an ereport(ERROR), raised when
+//   pg_entry(f)  PostgreSQL calls us: an exception that leaves f becomes an ereport(ERROR), raised
+//   when
 //                every C++ object is gone.
 //   pg_call(f)   we call PostgreSQL: an ereport(ERROR) inside f becomes a PgError exception that
 //                carries its ErrorData and comes out again, unchanged, at the pg_entry above.
 //
-// f of pg_call may not own an object with a destructor that is alive while it calls PostgreSQL, and may
-// not throw; it may raise errors with ereport. f of pg_entry may use C++ freely.
+// f of pg_call may not own an object with a destructor that is alive while it calls PostgreSQL, and
+// may not throw; it may raise errors with ereport. f of pg_entry may use C++ freely.
 
 #include "pg/compat/backend.h"
 
@@ -88,16 +89,17 @@ auto pg_entry(F&& f) -> decltype(f()) {
     raise_maylongjmp(report);
 }
 
-/// Allocates a C++ object that dies with `context`, also after an error. The object's destructor must
-/// not call PostgreSQL.
+/// Allocates a C++ object that dies with `context`, also after an error. The object's destructor
+/// must not call PostgreSQL.
 template <class T, class... Args>
 T* make_in_context(MemoryContext context, Args&&... args) {
     struct Holder {
         MemoryContextCallback callback;
         T* object;
     };
-    auto* holder = pg_call(
-        [context] { return static_cast<Holder*>(MemoryContextAllocZero(context, sizeof(Holder))); });
+    auto* holder = pg_call([context] {
+        return static_cast<Holder*>(MemoryContextAllocZero(context, sizeof(Holder)));
+    });
     holder->object = new T(std::forward<Args>(args)...);
     holder->callback.func = [](void* arg) { delete static_cast<Holder*>(arg)->object; };
     holder->callback.arg = holder;

@@ -56,7 +56,8 @@ extern "C" {
 
 namespace loom::pg {
 
-/// create_foreignscan_path, whose argument list grew in 17 (restriction list) and 18 (disabled nodes).
+/// create_foreignscan_path, whose argument list grew in 17 (restriction list) and 18 (disabled
+/// nodes).
 inline ForeignPath* make_foreign_scan_path(PlannerInfo* root, RelOptInfo* rel, double rows,
                                            Cost startup_cost, Cost total_cost,
                                            Relids required_outer) {
@@ -107,8 +108,8 @@ inline void parse_type_maylongjmp(const char* text, Oid* type, int32* typmod) {
 #endif
 }
 
-/// InsertPgAttributeTuples with the same attoptions (0: none) for all attributes; since 17 they come
-/// in a struct with the statistics target.
+/// InsertPgAttributeTuples with the same attoptions (0: none) for all attributes; since 17 they
+/// come in a struct with the statistics target.
 inline void insert_attributes_maylongjmp(Relation pg_attribute, TupleDesc descriptor, Oid table,
                                          Datum options, CatalogIndexState indexes) {
 #if PG_VERSION_NUM >= 170000

@@ -12,7 +12,9 @@ namespace loom::pg {
 
 namespace {
 
-ScanState* state_of(ForeignScanState* node) { return static_cast<ScanState*>(node->fdw_state); }
+ScanState* state_of(ForeignScanState* node) {
+    return static_cast<ScanState*>(node->fdw_state);
+}
 
 // Decides with the node's own expressions whether a file's virtual columns can satisfy the query.
 bool filter_file(void* arg, const Datum* values, const bool* nulls) {
@@ -87,14 +89,13 @@ ScanState* make_state(ForeignScanState* node, Relation relation) {
     std::vector<AttrNumber> referenced;
     std::vector<PruneQual> quals;
     const ListCell* cell;
-    foreach (cell, plan.referenced)
-        referenced.push_back(static_cast<AttrNumber>(lfirst_int(cell)));
+    foreach (cell, plan.referenced) referenced.push_back(static_cast<AttrNumber>(lfirst_int(cell)));
     foreach (cell, plan.quals)
         quals.push_back(deserialise_prune_qual(static_cast<List*>(lfirst(cell))));
     auto* state = pg_call([&] {
         auto* fresh = static_cast<ScanState*>(palloc0(sizeof(ScanState)));
-        fresh->value_context = AllocSetContextCreate(query_context, "pg_loom scan values",
-                                                     ALLOCSET_SMALL_SIZES);
+        fresh->value_context =
+            AllocSetContextCreate(query_context, "pg_loom scan values", ALLOCSET_SMALL_SIZES);
         return fresh;
     });
     state->plan = plan;
@@ -159,8 +160,9 @@ void begin_scan(ForeignScanState* node, int flags) {
         auto* foreign_scan = reinterpret_cast<ForeignScan*>(node->ss.ps.plan);
         const ScanPlan plan = deserialise_scan_plan(foreign_scan->fdw_private);
         const bool count = plan.kind == ScanPlan::Kind::kCount;
-        Relation relation = count ? pg_call([&] { return table_open(plan.relation, AccessShareLock); })
-                                  : node->ss.ss_currentRelation;
+        Relation relation =
+            count ? pg_call([&] { return table_open(plan.relation, AccessShareLock); })
+                  : node->ss.ss_currentRelation;
         ScanState* state = make_state(node, relation);
         node->fdw_state = state;
         pg_call([&] { prepare_expressions(node, state, relation); });

@@ -13,7 +13,9 @@ namespace {
 
 constexpr size_t kMaxFilesListed = 20;
 
-ScanState* state_of(ForeignScanState* node) { return static_cast<ScanState*>(node->fdw_state); }
+ScanState* state_of(ForeignScanState* node) {
+    return static_cast<ScanState*>(node->fdw_state);
+}
 
 std::string format_bytes(int64_t bytes) {
     if (bytes < 1024) return fmt::format("{}B", bytes);
@@ -60,8 +62,7 @@ void explain_quals(ForeignScanState* node, ExplainState* es, const std::vector<i
     ScanState* state = state_of(node);
     auto* plan = reinterpret_cast<ForeignScan*>(node->ss.ps.plan);
     for (int i = 0; i < list_length(state->plan.quals); ++i) {
-        auto* clause =
-            static_cast<Node*>(list_nth(plan->fdw_exprs, state->plan.value_count + i));
+        auto* clause = static_cast<Node*>(list_nth(plan->fdw_exprs, state->plan.value_count + i));
         std::string text = deparse(node, es, NIL, clause);
         if (counted) text += fmt::format(" [row groups skipped: {}]", excluded[i]);
         property(es, "Statistics Filter", text);
@@ -73,19 +74,30 @@ void explain_quals(ForeignScanState* node, ExplainState* es, const std::vector<i
     }
 }
 
+// The size of a file, or -1 if it is gone since.
+int64_t size_of(const std::string& path) {
+    try {
+        return static_cast<int64_t>(io::stat_local_file(path).size);
+    } catch (const base::Error&) {
+        return -1;
+    }
+}
+
 void explain_files(FileScan& scan, ExplainState* es, const std::vector<int64_t>& bytes) {
     size_t listed = 0;
     for (size_t i = 0; i < scan.files().size() && listed < kMaxFilesListed; ++i) {
         if (es->analyze && scan.files().size() > kMaxFilesListed && bytes[i] == 0) continue;
-        const std::string& path = scan.files()[i].path;
-        const auto size = static_cast<int64_t>(io::stat_local_file(path).size);
         ++listed;
+        const std::string& path = scan.files()[i].path;
+        const int64_t size = es->analyze || es->costs ? size_of(path) : 0;
+        const std::string size_text = size < 0 ? "gone" : format_bytes(size);
         const std::string label = fmt::format("File {}", i);
         if (es->analyze)
-            property(es, label.c_str(), fmt::format("{} (read: {}, size: {})", path,
-                                                    format_bytes(bytes[i]), format_bytes(size)));
+            property(
+                es, label.c_str(),
+                fmt::format("{} (read: {}, size: {})", path, format_bytes(bytes[i]), size_text));
         else if (es->costs)
-            property(es, label.c_str(), fmt::format("{} (size: {})", path, format_bytes(size)));
+            property(es, label.c_str(), fmt::format("{} (size: {})", path, size_text));
         else
             property(es, label.c_str(), path);
     }
@@ -122,8 +134,8 @@ void explain_analyzed(ForeignScanState* node, ExplainState* es) {
         property(es, "Data Read", counters.bytes_read);
     if (es->timing)
         pg_call([&] {
-            ExplainPropertyFloat("Decode Time", "ms",
-                                 static_cast<double>(counters.decode_ns) / 1e6, 3, es);
+            ExplainPropertyFloat("Decode Time", "ms", static_cast<double>(counters.decode_ns) / 1e6,
+                                 3, es);
         });
     explain_column_bytes(scan, es, column_bytes);
     explain_files(scan, es, file_bytes);

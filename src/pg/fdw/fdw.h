@@ -17,8 +17,8 @@ struct RelationPlan {
     double bytes = 0;  ///< of the referenced columns
 };
 
-/// What a plan stores in fdw_private, and its places in fdw_exprs: the values of prune quals, then one
-/// clause per prune qual (for EXPLAIN), then the quals on virtual columns.
+/// What a plan stores in fdw_private, and its places in fdw_exprs: the values of prune quals, then
+/// one clause per prune qual (for EXPLAIN), then the quals on virtual columns.
 struct ScanPlan {
     enum class Kind : int { kRows, kCount };
     Kind kind = Kind::kRows;
@@ -38,12 +38,12 @@ struct ParallelScan;
 struct ScanState {
     FileScan* scan;
     ScanPlan plan;
-    List* value_states;         ///< ExprStates of the values
-    ExprState* virtual_qual;    ///< or null
+    List* value_states;       ///< ExprStates of the values
+    ExprState* virtual_qual;  ///< or null
     TupleTableSlot* filter_slot;
     MemoryContext value_context;
-    int64_t row;                ///< next row of the batch
-    int64_t rows;               ///< rows of the batch
+    int64_t row;   ///< next row of the batch
+    int64_t rows;  ///< rows of the batch
     bool started;
     bool done;
     ParallelScan* parallel;
@@ -57,8 +57,8 @@ void get_rel_size(PlannerInfo* root, RelOptInfo* rel, Oid table);
 void get_paths(PlannerInfo* root, RelOptInfo* rel, Oid table);
 ForeignScan* get_plan(PlannerInfo* root, RelOptInfo* rel, Oid table, ForeignPath* path, List* tlist,
                       List* scan_clauses, Plan* outer_plan);
-void get_upper_paths(PlannerInfo* root, UpperRelationKind stage, RelOptInfo* input, RelOptInfo* output,
-                     void* extra);
+void get_upper_paths(PlannerInfo* root, UpperRelationKind stage, RelOptInfo* input,
+                     RelOptInfo* output, void* extra);
 bool is_parallel_safe(PlannerInfo* root, RelOptInfo* rel, RangeTblEntry* entry);
 
 // Execution (execute.cpp)

@@ -1,8 +1,10 @@
 // IMPORT FOREIGN SCHEMA: from one set of files, as PG-Strom's users write it, or from a folder.
 //
-//   IMPORT FOREIGN SCHEMA name FROM SERVER arrow_fdw INTO s OPTIONS (file '...')   one table, `name`
-//   IMPORT FOREIGN SCHEMA "/folder" FROM SERVER arrow_fdw INTO s                   a table per file or
-//                                                                                  partitioned folder
+//   IMPORT FOREIGN SCHEMA name FROM SERVER arrow_fdw INTO s OPTIONS (file '...')   one table,
+//   `name` IMPORT FOREIGN SCHEMA "/folder" FROM SERVER arrow_fdw INTO s                   a table
+//   per file or
+//                                                                                  partitioned
+//                                                                                  folder
 
 #include <set>
 
@@ -24,9 +26,15 @@ void check_import_right_maylongjmp() {
                        "files.")));
 }
 
-constexpr const char* kTableOptions[] = {"file",      "files",     "dir",
-                                         "suffix",    "pattern",   "recursive",
-                                         "hive_partitioning", "missing_columns", "parallel_workers"};
+constexpr const char* kTableOptions[] = {"file",
+                                         "files",
+                                         "dir",
+                                         "suffix",
+                                         "pattern",
+                                         "recursive",
+                                         "hive_partitioning",
+                                         "missing_columns",
+                                         "parallel_workers"};
 
 ImportOptions parse_import_options(List* options, List** table_options) {
     ImportOptions result;
@@ -46,11 +54,12 @@ ImportOptions parse_import_options(List* options, List** table_options) {
         for (const char* candidate : kTableOptions) known = known || name == candidate;
         if (!known)
             pg_call([&] {
-                ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
-                                errmsg("invalid option \"%s\"", option->defname),
-                                errhint("Valid options in this context are: file, files, dir, suffix, "
-                                        "pattern, recursive, hive_partitioning, missing_columns, "
-                                        "parallel_workers, json_type")));
+                ereport(ERROR,
+                        (errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
+                         errmsg("invalid option \"%s\"", option->defname),
+                         errhint("Valid options in this context are: file, files, dir, suffix, "
+                                 "pattern, recursive, hive_partitioning, missing_columns, "
+                                 "parallel_workers, json_type")));
             });
         *table_options = pg_call([&] { return lappend(*table_options, option); });
     }

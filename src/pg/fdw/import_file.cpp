@@ -1,5 +1,6 @@
-// arrow_fdw_import_file(): a foreign table of any width, also beyond the 1,600 columns that PostgreSQL
-// allows CREATE FOREIGN TABLE (a limit of heap tuples, which a foreign table never forms).
+// arrow_fdw_import_file(): a foreign table of any width, also beyond the 1,600 columns that
+// PostgreSQL allows CREATE FOREIGN TABLE (a limit of heap tuples, which a foreign table never
+// forms).
 
 #include "pg/bridge/bridge.h"
 #include "pg/fdw/fdw.h"
@@ -43,8 +44,8 @@ void append_attributes_maylongjmp(Oid table, const ColumnDdl* columns, int count
         Oid type;
         int32 typmod;
         parse_type_maylongjmp(columns[i].type.c_str(), &type, &typmod);
-        TupleDescInitEntry(descriptor, static_cast<AttrNumber>(i + 1), columns[i].name.c_str(), type,
-                           typmod, type_is_array(type) ? 1 : 0);
+        TupleDescInitEntry(descriptor, static_cast<AttrNumber>(i + 1), columns[i].name.c_str(),
+                           type, typmod, type_is_array(type) ? 1 : 0);
         TupleDescAttr(descriptor, i)->attnum =
             static_cast<AttrNumber>(MaxHeapAttributeNumber + i + 1);
     }
@@ -122,8 +123,8 @@ Datum loom_arrow_fdw_import_file(PG_FUNCTION_ARGS) {
                                           "\"pg_read_server_files\" role may import files.")));
             return Arguments{
                 text_to_cstring(PG_GETARG_TEXT_PP(0)), text_to_cstring(PG_GETARG_TEXT_PP(1)),
-                PG_ARGISNULL(2) ? get_namespace_name(RangeVarGetCreationNamespace(
-                                      makeRangeVar(nullptr, text_to_cstring(PG_GETARG_TEXT_PP(0)), -1)))
+                PG_ARGISNULL(2) ? get_namespace_name(RangeVarGetCreationNamespace(makeRangeVar(
+                                      nullptr, text_to_cstring(PG_GETARG_TEXT_PP(0)), -1)))
                                 : text_to_cstring(PG_GETARG_TEXT_PP(2))};
         });
         import_file(arguments.name, arguments.path, arguments.schema);

@@ -13,8 +13,8 @@ extern "C" {
 
 namespace loom::pg {
 
-/// In shared memory: this header, SharedVersion per file, counters per column, file and qual, then the
-/// serialised file list.
+/// In shared memory: this header, SharedVersion per file, counters per column, file and qual, then
+/// the serialised file list.
 struct ParallelScan {
     MorselCounter counter;
     uint64_t files;
@@ -38,12 +38,15 @@ static_assert(sizeof(ScanCounters) == 10 * sizeof(int64_t), "totals are copied m
 
 namespace {
 
-ScanState* state_of(ForeignScanState* node) { return static_cast<ScanState*>(node->fdw_state); }
+ScanState* state_of(ForeignScanState* node) {
+    return static_cast<ScanState*>(node->fdw_state);
+}
 
 Size size_of(ScanState* state, size_t list_bytes) {
     const size_t files = state->scan->files().size();
     return sizeof(ParallelScan) + files * sizeof(FileScan::SharedVersion) +
-           sizeof(int64_t) * (state->scan->referenced().size() + files + state->scan->quals().size()) +
+           sizeof(int64_t) *
+               (state->scan->referenced().size() + files + state->scan->quals().size()) +
            list_bytes;
 }
 
@@ -79,8 +82,11 @@ void initialize_dsm(ForeignScanState* node, ParallelContext*, void* coordinate) 
     });
 }
 
-void reinitialize_dsm(ForeignScanState*, ParallelContext*, void* coordinate) {
-    static_cast<ParallelScan*>(coordinate)->counter.store(0);
+void reinitialize_dsm(ForeignScanState* node, ParallelContext*, void* coordinate) {
+    auto* shared = static_cast<ParallelScan*>(coordinate);
+    shared->counter.store(0);
+    state_of(node)->scan->use_counter(&shared->counter);
+    state_of(node)->parallel = shared;
 }
 
 void initialize_worker(ForeignScanState* node, shm_toc*, void* coordinate) {
@@ -88,8 +94,7 @@ void initialize_worker(ForeignScanState* node, shm_toc*, void* coordinate) {
         ScanState* state = state_of(node);
         auto* shared = static_cast<ParallelScan*>(coordinate);
         state->scan->set_files(deserialise_files(shared->list(), shared->list_bytes));
-        state->scan->set_shared_versions(
-            {shared->versions(), shared->versions() + shared->files});
+        state->scan->set_shared_versions({shared->versions(), shared->versions() + shared->files});
         state->scan->use_counter(&shared->counter);
         state->parallel = shared;
     });
@@ -111,8 +116,8 @@ void shutdown_scan(ForeignScanState* node) {
         // The shared memory goes away now: keep what workers counted.
         pg_entry([=] {
             auto* copy = pg_call([&] {
-                const Size size = reinterpret_cast<char*>(shared->list()) -
-                                  reinterpret_cast<char*>(shared);
+                const Size size =
+                    reinterpret_cast<char*>(shared->list()) - reinterpret_cast<char*>(shared);
                 auto* memory = MemoryContextAlloc(node->ss.ps.state->es_query_cxt, size);
                 memcpy(memory, static_cast<void*>(shared), size);
                 return static_cast<ParallelScan*>(memory);

@@ -133,9 +133,10 @@ void get_rel_size(PlannerInfo* root, RelOptInfo* rel, Oid table) {
 
 namespace {
 
-// Paths for the inner side of nested loops: a join clause whose other side becomes a parameter may let
-// the scan skip row groups.
-bool any_member(PlannerInfo*, RelOptInfo*, EquivalenceClass*, EquivalenceMember* member, void* arg) {
+// Paths for the inner side of nested loops: a join clause whose other side becomes a parameter may
+// let the scan skip row groups.
+bool any_member(PlannerInfo*, RelOptInfo*, EquivalenceClass*, EquivalenceMember* member,
+                void* arg) {
     auto* done = static_cast<List**>(arg);
     return IsA(member->em_expr, Var) && !list_member(*done, member->em_expr);
 }
@@ -187,7 +188,8 @@ void add_parallel_path(PlannerInfo* root, RelOptInfo* rel, const RelationPlan& p
     workers = std::min(workers, max_parallel_workers_per_gather);
     if (workers <= 0) return;
     // As PostgreSQL counts the leader: it helps less the more workers it has to serve.
-    const double divisor = workers + std::max(0.0, parallel_leader_participation ? 1 - 0.3 * workers : 0);
+    const double divisor =
+        workers + std::max(0.0, parallel_leader_participation ? 1 - 0.3 * workers : 0);
     const ScanCost cost = scan_cost(rel, plan, divisor);
     pg_call([&] {
         ForeignPath* path = make_foreign_scan_path(root, rel, clamp_row_est(rel->rows / divisor),
@@ -206,22 +208,24 @@ void get_paths(PlannerInfo* root, RelOptInfo* rel, Oid) {
         const auto& plan = *static_cast<RelationPlan*>(rel->fdw_private);
         const ScanCost cost = scan_cost(rel, plan, 1);
         pg_call([&] {
-            add_path(rel, reinterpret_cast<Path*>(make_foreign_scan_path(
-                              root, rel, rel->rows, cost.startup, cost.total, rel->lateral_relids)));
+            add_path(rel,
+                     reinterpret_cast<Path*>(make_foreign_scan_path(
+                         root, rel, rel->rows, cost.startup, cost.total, rel->lateral_relids)));
         });
         add_parallel_path(root, rel, plan);
         add_parameterized_paths(root, rel, cost);
     });
 }
 
-bool is_parallel_safe(PlannerInfo*, RelOptInfo*, RangeTblEntry*) { return true; }
+bool is_parallel_safe(PlannerInfo*, RelOptInfo*, RangeTblEntry*) {
+    return true;
+}
 
 List* serialise_maylongjmp(const ScanPlan& plan) {
-    return list_make5(
-        list_make2(makeInteger(static_cast<int>(plan.kind)),
-                   makeInteger(static_cast<int>(plan.relation))),
-        plan.referenced, plan.quals, makeInteger(plan.value_count),
-        makeInteger(plan.virtual_qual_count));
+    return list_make5(list_make2(makeInteger(static_cast<int>(plan.kind)),
+                                 makeInteger(static_cast<int>(plan.relation))),
+                      plan.referenced, plan.quals, makeInteger(plan.value_count),
+                      makeInteger(plan.virtual_qual_count));
 }
 
 ScanPlan deserialise_scan_plan(List* list) {
@@ -319,15 +323,15 @@ ForeignScan* get_plan(PlannerInfo*, RelOptInfo* rel, Oid table, ForeignPath* pat
             }
         });
         return pg_call([&] {
-            // The planner lets scans emit whole rows where that saves a projection; nodes above copy
-            // them as tuples, which can't be that wide.
+            // The planner lets scans emit whole rows where that saves a projection; nodes above
+            // copy them as tuples, which can't be that wide.
             List* target = tlist;
             if (list_length(tlist) > MaxTupleAttributeNumber) {
                 target = make_tlist_from_pathtarget(path->path.pathtarget);
                 apply_pathtarget_labeling_to_tlist(target, path->path.pathtarget);
             }
-            List* exprs = list_concat(list_concat_copy(quals.values, quals.clauses),
-                                      quals.virtual_quals);
+            List* exprs =
+                list_concat(list_concat_copy(quals.values, quals.clauses), quals.virtual_quals);
             return make_foreignscan(target, clauses, rel->relid, exprs, serialise_maylongjmp(plan),
                                     NIL, NIL, outer_plan);
         });
@@ -365,10 +369,10 @@ void get_upper_paths(PlannerInfo* root, UpperRelationKind stage, RelOptInfo* inp
         plan.kind = ScanPlan::Kind::kCount;
         plan.relation = root->simple_rte_array[input->relid]->relid;
         pg_call([&] {
-            add_path(output, reinterpret_cast<Path*>(make_foreign_upper_path(
-                                 root, output, root->upper_targets[UPPERREL_GROUP_AGG], 1,
-                                 kStartupCost, kStartupCost + cpu_tuple_cost,
-                                 serialise_maylongjmp(plan))));
+            add_path(output,
+                     reinterpret_cast<Path*>(make_foreign_upper_path(
+                         root, output, root->upper_targets[UPPERREL_GROUP_AGG], 1, kStartupCost,
+                         kStartupCost + cpu_tuple_cost, serialise_maylongjmp(plan))));
         });
     });
 }

@@ -31,8 +31,10 @@ bool is_monotone_cast(Oid function) {
         case F_INT4_INT2:
         case F_INT8_INT2:
         case F_INT8_INT4:
-        case F_TIMESTAMP_DATE: return true;
-        default: return false;
+        case F_TIMESTAMP_DATE:
+            return true;
+        default:
+            return false;
     }
 }
 
@@ -153,8 +155,8 @@ bool recognise_boolean(Node* node, bool wanted, Index relid, List** values, Prun
 bool recognise_null_test(NullTest* clause, Index relid, PruneQual* qual) {
     Var* var = column_of(reinterpret_cast<Node*>(clause->arg), relid);
     if (var == nullptr || clause->argisrow) return false;
-    qual->kind = clause->nulltesttype == IS_NULL ? PruneQual::Kind::kIsNull
-                                                 : PruneQual::Kind::kIsNotNull;
+    qual->kind =
+        clause->nulltesttype == IS_NULL ? PruneQual::Kind::kIsNull : PruneQual::Kind::kIsNotNull;
     qual->attribute = var->varattno;
     qual->column_type = getBaseType(var->vartype);
     return true;
@@ -203,7 +205,8 @@ bool recognise_prune_qual(Expr* clause, Index relid, List** values, PruneQual* q
                 });
             return boolean->boolop == OR_EXPR && recognise_or(boolean, relid, values, qual);
         }
-        default: return false;
+        default:
+            return false;
     }
 }
 

@@ -12,13 +12,13 @@ namespace loom::pg {
 /// A clause on one column in a form that bounds can exclude.
 struct PruneQual {
     enum class Kind : int {
-        kCompare,    ///< column OP value
-        kAnyOf,      ///< column = ANY (array)
-        kLike,       ///< column LIKE pattern
-        kPrefix,     ///< column ^@ prefix
+        kCompare,  ///< column OP value
+        kAnyOf,    ///< column = ANY (array)
+        kLike,     ///< column LIKE pattern
+        kPrefix,   ///< column ^@ prefix
         kIsNull,
         kIsNotNull,
-        kOr          ///< any of `arms`, all on the same column
+        kOr  ///< any of `arms`, all on the same column
     };
     Kind kind = Kind::kCompare;
     AttrNumber attribute = 0;
@@ -29,8 +29,9 @@ struct PruneQual {
     std::vector<PruneQual> arms;
 };
 
-/// Recognises `clause` for relation `relid`. Appends the value expressions that it needs to `*values`.
-/// Returns whether it can be used. May raise PostgreSQL errors; `qual` is plain until it returns true.
+/// Recognises `clause` for relation `relid`. Appends the value expressions that it needs to
+/// `*values`. Returns whether it can be used. May raise PostgreSQL errors; `qual` is plain until it
+/// returns true.
 bool recognise_prune_qual(Expr* clause, Index relid, List** values, PruneQual* qual);
 
 /// Stores a qual in lists of integers that copyObject and the plan cache understand, and back.
@@ -44,8 +45,8 @@ struct QualValue {
     bool known = true;  ///< false under EXPLAIN for a value that only execution gives
 };
 
-/// Builds the condition on `field` (column `field_index` of a file) that `qual` means with `values`.
-/// Returns false if this file's type can't be used for skipping.
+/// Builds the condition on `field` (column `field_index` of a file) that `qual` means with
+/// `values`. Returns false if this file's type can't be used for skipping.
 bool make_condition(const PruneQual& qual, const std::vector<QualValue>& values,
                     const column::DataType& field, int field_index,
                     format::PruneCondition* condition);

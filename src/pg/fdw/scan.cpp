@@ -49,16 +49,21 @@ void describe_place(void* arg) {
                    static_cast<long long>(place->row_group), place->column);
 }
 
-// Adds a place to errors until pg_call restores the stack. Plain data: no destructor.
-struct PlaceCallback {
+// Runs `body` in memory context `target`, with a place in the CONTEXT of its errors.
+// PostgreSQL-side code: after an error pg_call restores both.
+template <typename Body>
+auto at_place_maylongjmp(const Place& place, MemoryContext target, Body body) {
     ErrorContextCallback callback;
-    explicit PlaceCallback(const Place& place) {
-        callback.callback = describe_place;
-        callback.arg = const_cast<Place*>(&place);
-        callback.previous = error_context_stack;
-        error_context_stack = &callback;
-    }
-};
+    callback.callback = describe_place;
+    callback.arg = const_cast<Place*>(&place);
+    callback.previous = error_context_stack;
+    error_context_stack = &callback;
+    MemoryContext old = MemoryContextSwitchTo(target);
+    auto result = body();
+    MemoryContextSwitchTo(old);
+    error_context_stack = callback.previous;
+    return result;
+}
 
 }  // namespace
 
@@ -71,18 +76,16 @@ FileScan::FileScan(TableDef def, std::vector<AttrNumber> referenced, std::vector
       context_(context),
       batch_rows_(batch_rows_for(referenced_.size())) {
     pg_call([&] {
-        file_context_ =
-            AllocSetContextCreate(context_, "pg_loom file", ALLOCSET_DEFAULT_SIZES);
-        batch_context_ =
-            AllocSetContextCreate(context_, "pg_loom batch", ALLOCSET_DEFAULT_SIZES);
+        file_context_ = AllocSetContextCreate(context_, "pg_loom file", ALLOCSET_DEFAULT_SIZES);
+        batch_context_ = AllocSetContextCreate(context_, "pg_loom batch", ALLOCSET_DEFAULT_SIZES);
     });
     for (AttrNumber attribute : referenced_) {
         Column column;
         column.attribute = attribute;
         column.def = &def_.columns[attribute - 1];
         pg_call([&] {
-            column.values = static_cast<Datum*>(
-                MemoryContextAllocZero(context_, sizeof(Datum) * batch_rows_));
+            column.values =
+                static_cast<Datum*>(MemoryContextAllocZero(context_, sizeof(Datum) * batch_rows_));
             column.nulls = static_cast<bool*>(MemoryContextAlloc(context_, batch_rows_));
             memset(column.nulls, 1, batch_rows_);
         });
@@ -173,8 +176,8 @@ format::TableReader& FileScan::table(size_t file) {
         shared ? open_shared(shared_versions_[file], path) : io::open_local_file(path);
     const io::FileIdentity expected = shared ? shared_versions_[file].identity : identities_[file];
     if (expected.inode != 0 && !expected.same_content(handle->identity()))
-        base::raise(ErrorKind::kChanged, "file \"{}\" was replaced or changed while it was being read",
-                    path);
+        base::raise(ErrorKind::kChanged,
+                    "file \"{}\" was replaced or changed while it was being read", path);
     identities_[file] = handle->identity();
     tables_[file] = format::open_table(std::move(handle), open_options(budget_.get()));
     ++open_tables_;
@@ -191,7 +194,7 @@ bool FileScan::skipped_by_path(size_t file) {
         if (def_.columns[i].source != ColumnSource::kPathKey) continue;
         const auto text = path_key_value(files_[file], def_.columns[i].source_name);
         if (!text) continue;
-        values[i] = input_value(def_.columns[i], *text);
+        values[i] = input_value(def_.columns[i], files_[file].path, *text);
         nulls[i] = false;
     }
     const Datum* value_array = values.data();
@@ -201,24 +204,25 @@ bool FileScan::skipped_by_path(size_t file) {
     return !keep;
 }
 
-Datum FileScan::input_value(const ColumnDef& def, const std::string& text) {
+Datum FileScan::input_value(const ColumnDef& def, const std::string& path,
+                            const std::string& text) {
     const char* bytes = text.c_str();
+    const Place place{path.c_str(), -1, def.name.c_str()};
     return pg_call([&] {
-        MemoryContext old = MemoryContextSwitchTo(file_context_);
-        Oid input;
-        Oid parameter;
-        getTypeInputInfo(def.type, &input, &parameter);
-        const Datum value =
-            OidInputFunctionCall(input, const_cast<char*>(bytes), parameter, def.typmod);
-        MemoryContextSwitchTo(old);
-        return value;
+        return at_place_maylongjmp(place, file_context_, [&] {
+            Oid input;
+            Oid parameter;
+            getTypeInputInfo(def.type, &input, &parameter);
+            return OidInputFunctionCall(input, const_cast<char*>(bytes), parameter, def.typmod);
+        });
     });
 }
 
 void FileScan::bind_virtual_column(Column& column, const std::optional<std::string>& value) {
     column.constant = true;
     column.constant_null = !value.has_value();
-    column.constant_value = value ? input_value(*column.def, *value) : 0;
+    column.constant_value =
+        value ? input_value(*column.def, files_[current_file_].path, *value) : 0;
 }
 
 void FileScan::bind_field_column(Column& column, const column::Schema& schema) {
@@ -236,12 +240,9 @@ void FileScan::bind_field_column(Column& column, const column::Schema& schema) {
     const char* name = column.def->name.c_str();
     const Place place{files_[current_file_].path.c_str(), -1, column.def->name.c_str()};
     column.converter = pg_call([&] {
-        PlaceCallback callback(place);
-        MemoryContext old = MemoryContextSwitchTo(file_context_);
-        Converter* converter =
-            make_converter(field, column.def->type, column.def->typmod, name);
-        MemoryContextSwitchTo(old);
-        return converter;
+        return at_place_maylongjmp(place, file_context_, [&] {
+            return make_converter(field, column.def->type, column.def->typmod, name);
+        });
     });
 }
 
@@ -265,10 +266,12 @@ void FileScan::enter_file(size_t file) {
                 column.field = -1;
                 column.split_list.clear();
                 switch (column.def->source) {
-                    case ColumnSource::kField: bind_field_column(column, schema); break;
+                    case ColumnSource::kField:
+                        bind_field_column(column, schema);
+                        break;
                     case ColumnSource::kPathKey:
-                        bind_virtual_column(
-                            column, path_key_value(files_[file], column.def->source_name));
+                        bind_virtual_column(column,
+                                            path_key_value(files_[file], column.def->source_name));
                         break;
                     case ColumnSource::kMetadata: {
                         const std::string* value = find_metadata(schema, column.def->source_name);
@@ -280,7 +283,9 @@ void FileScan::enter_file(size_t file) {
                         if (const auto* value = find_metadata(schema, column.def->source_name))
                             column.split_list = *value;
                         break;
-                    case ColumnSource::kDropped: bind_virtual_column(column, std::nullopt); break;
+                    case ColumnSource::kDropped:
+                        bind_virtual_column(column, std::nullopt);
+                        break;
                 }
             }
         });
@@ -384,8 +389,8 @@ void FileScan::load(int64_t row, int64_t count) {
         }
         if (column.reader == nullptr) {
             format::ReadOptions options;
-            if (ranges_.size() != 1 || ranges_[0].end - ranges_[0].begin !=
-                                           reader.row_group_rows(current_row_group_))
+            if (ranges_.size() != 1 ||
+                ranges_[0].end - ranges_[0].begin != reader.row_group_rows(current_row_group_))
                 options.rows = ranges_;
             column.reader = reader.open_column(current_row_group_, column.field, options);
         }
@@ -393,10 +398,10 @@ void FileScan::load(int64_t row, int64_t count) {
         const Place place{files_[current_file_].path.c_str(), current_row_group_,
                           column.def->name.c_str()};
         pg_call([&] {
-            PlaceCallback callback(place);
-            MemoryContext old = MemoryContextSwitchTo(batch_context_);
-            convert_rows(*column.converter, view, 0, count, column.values, column.nulls);
-            MemoryContextSwitchTo(old);
+            at_place_maylongjmp(place, batch_context_, [&] {
+                convert_rows(*column.converter, view, 0, count, column.values, column.nulls);
+                return true;
+            });
         });
     }
     reader.file().check_mapping();
@@ -457,15 +462,23 @@ void FileScan::restrict_to(size_t file, int64_t row_group, format::RowRange rang
     restricted_ = true;
 }
 
-int64_t FileScan::row_groups_of(size_t file) { return table(file).row_group_count(); }
+int64_t FileScan::row_groups_of(size_t file) {
+    return table(file).row_group_count();
+}
 
 int64_t FileScan::rows_of(size_t file, int64_t row_group) {
     return table(file).row_group_rows(row_group);
 }
 
-const ScanCounters& FileScan::counters() { return counters_; }
-const std::vector<int64_t>& FileScan::column_bytes() { return column_bytes_; }
-const std::vector<int64_t>& FileScan::file_bytes() { return file_bytes_; }
+const ScanCounters& FileScan::counters() {
+    return counters_;
+}
+const std::vector<int64_t>& FileScan::column_bytes() {
+    return column_bytes_;
+}
+const std::vector<int64_t>& FileScan::file_bytes() {
+    return file_bytes_;
+}
 
 namespace {
 

@@ -17,27 +17,27 @@ namespace loom::pg {
 
 /// What a scan did, for EXPLAIN. Workers add theirs to the leader's.
 struct ScanCounters {
-    int64_t files = 0;           ///< files of the table
-    int64_t files_skipped = 0;   ///< by path keys
-    int64_t files_read = 0;      ///< files of which data were read
-    int64_t row_groups = 0;      ///< row groups of the files not skipped
+    int64_t files = 0;          ///< files of the table
+    int64_t files_skipped = 0;  ///< by path keys
+    int64_t files_read = 0;     ///< files of which data were read
+    int64_t row_groups = 0;     ///< row groups of the files not skipped
     int64_t row_groups_read = 0;
     int64_t row_groups_skipped = 0;
     int64_t pages_read = 0;
     int64_t pages_skipped = 0;
-    int64_t bytes_read = 0;      ///< data bytes, without metadata
+    int64_t bytes_read = 0;  ///< data bytes, without metadata
     int64_t decode_ns = 0;
 };
 
-/// Claims row groups, alone or together with other processes: file index in the upper half, row group
-/// in the lower.
+/// Claims row groups, alone or together with other processes: file index in the upper half, row
+/// group in the lower.
 using MorselCounter = std::atomic<uint64_t>;
 
 /// One scan node's state in one process. C++ object; dies with its memory context.
 class FileScan {
   public:
-    /// `referenced` holds the attribute numbers (from 1) whose values are needed. `context` is where
-    /// datums and converters live; it must outlive the scan.
+    /// `referenced` holds the attribute numbers (from 1) whose values are needed. `context` is
+    /// where datums and converters live; it must outlive the scan.
     FileScan(TableDef def, std::vector<AttrNumber> referenced, std::vector<PruneQual> quals,
              MemoryContext context);
 
@@ -49,8 +49,8 @@ class FileScan {
     void set_files(std::vector<io::SourceFile> files);
     /// Opens all files now, so that they keep the version they have, as far as descriptors allow.
     void open_all();
-    /// Tells how a worker opens file `index`: through descriptor `fd` of process `pid` if fd >= 0, else
-    /// by path, expecting `identity`.
+    /// Tells how a worker opens file `index`: through descriptor `fd` of process `pid` if fd >= 0,
+    /// else by path, expecting `identity`.
     struct SharedVersion {
         int pid = 0;
         int fd = -1;
@@ -61,15 +61,16 @@ class FileScan {
 
     void use_counter(MorselCounter* shared) { counter_ = shared; }
 
-    /// Decides whether a file's path keys exclude it; called with the file's virtual columns filled in.
+    /// Decides whether a file's path keys exclude it; called with the file's virtual columns filled
+    /// in.
     using FileFilter = bool (*)(void* arg, const Datum* values, const bool* nulls);
     void set_file_filter(FileFilter filter, void* arg) {
         file_filter_ = filter;
         file_filter_arg_ = arg;
     }
 
-    /// Loads the next rows. Returns how many (0: the end); value(c)[i], null(c)[i] then hold row i of
-    /// referenced column c.
+    /// Loads the next rows. Returns how many (0: the end); value(c)[i], null(c)[i] then hold row i
+    /// of referenced column c.
     int64_t next_batch();
     const Datum* values(size_t column) const { return columns_[column].values; }
     const bool* nulls(size_t column) const { return columns_[column].nulls; }
@@ -119,7 +120,7 @@ class FileScan {
     bool claim(size_t* file, int64_t* row_group);
     void leave_row_group();
     void load(int64_t row, int64_t count);
-    Datum input_value(const ColumnDef& def, const std::string& text);
+    Datum input_value(const ColumnDef& def, const std::string& path, const std::string& text);
 
     // First of all members: readers and their buffers give memory back to it when they die.
     std::unique_ptr<base::MemoryBudget> budget_;

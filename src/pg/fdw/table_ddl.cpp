@@ -40,8 +40,8 @@ std::string cut_name(const std::string& name) {
         base::raise(base::ErrorKind::kBadText, "a name is not valid text: \"{}\"",
                     base::printable(name));
     if (name.size() < NAMEDATALEN) return name;
-    return name.substr(0, pg_encoding_mbcliplen(GetDatabaseEncoding(), name.c_str(), size,
-                                                NAMEDATALEN - 1));
+    return name.substr(
+        0, pg_encoding_mbcliplen(GetDatabaseEncoding(), name.c_str(), size, NAMEDATALEN - 1));
 }
 
 namespace {
@@ -98,9 +98,12 @@ struct TypeWriter {
 
 std::string key_type(format::PathKeyType type) {
     switch (type) {
-        case format::PathKeyType::kInteger: return "bigint";
-        case format::PathKeyType::kDate: return "date";
-        case format::PathKeyType::kText: return "text";
+        case format::PathKeyType::kInteger:
+            return "bigint";
+        case format::PathKeyType::kDate:
+            return "date";
+        case format::PathKeyType::kText:
+            return "text";
     }
     return "text";
 }
@@ -181,8 +184,8 @@ TableDdl make_table_ddl(const format::DiscoveredTable& table, const std::string&
         ddl.columns.push_back(std::move(column));
     }
     for (const format::PathKeyColumn& key : table.keys)
-        ddl.columns.push_back(
-            {cut_name(key.name), key_type(key.type), " OPTIONS (virtual " + quote_text(key.name) + ")"});
+        ddl.columns.push_back({cut_name(key.name), key_type(key.type),
+                               " OPTIONS (virtual " + quote_text(key.name) + ")"});
     return ddl;
 }
 

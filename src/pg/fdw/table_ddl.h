@@ -43,8 +43,8 @@ std::string create_statement(const TableDdl& table, const std::string& schema,
 std::string quote_name(const std::string& name);
 std::string quote_text(const std::string& text);
 
-/// Cuts a name to what PostgreSQL keeps, at a character boundary. Raises kBadText if it is not text in
-/// the database's encoding.
+/// Cuts a name to what PostgreSQL keeps, at a character boundary. Raises kBadText if it is not text
+/// in the database's encoding.
 std::string cut_name(const std::string& name);
 
 }  // namespace loom::pg

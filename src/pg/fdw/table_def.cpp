@@ -53,8 +53,8 @@ std::vector<std::string> split_list(const std::string& text) {
 
 void check_path(const char* option, const std::string& path) {
     if (path.empty() || path[0] != '/')
-        base::raise(ErrorKind::kBadOption, "option \"{}\" needs an absolute path, not \"{}\"", option,
-                    path);
+        base::raise(ErrorKind::kBadOption, "option \"{}\" needs an absolute path, not \"{}\"",
+                    option, path);
 }
 
 void check_combination(const TableOptions& options, bool has_files) {
@@ -120,7 +120,8 @@ TableOptions parse_table_options(List* options) {
             const std::string value = option_value(option);
             if (value != "null" && value != "error")
                 base::raise(ErrorKind::kBadOption,
-                            "option \"missing_columns\" is \"null\" or \"error\", not \"{}\"", value);
+                            "option \"missing_columns\" is \"null\" or \"error\", not \"{}\"",
+                            value);
             result.missing_columns_null = value == "null";
         }
     }
@@ -130,8 +131,7 @@ TableOptions parse_table_options(List* options) {
 
 TableDef read_table_def(Relation relation) {
     TableDef result;
-    ForeignTable* table =
-        pg_call([&] { return GetForeignTable(RelationGetRelid(relation)); });
+    ForeignTable* table = pg_call([&] { return GetForeignTable(RelationGetRelid(relation)); });
     result.options = parse_table_options(table->options);
     TupleDesc descriptor = RelationGetDescr(relation);
     for (int i = 0; i < descriptor->natts; ++i) {

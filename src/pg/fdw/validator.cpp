@@ -48,19 +48,19 @@ const KnownOption* find_option(const char* name, Oid catalog) {
     for (const KnownOption& option : kOptions)
         if (option.catalog == catalog)
             appendStringInfo(&valid, "%s%s", valid.len == 0 ? "" : ", ", option.name);
-    ereport(ERROR,
-            (errcode(ERRCODE_FDW_INVALID_OPTION_NAME), errmsg("invalid option \"%s\"", name),
-             valid.len == 0 ? errhint("There are no valid options in this context.")
-                            : errhint("Valid options in this context are: %s", valid.data)));
+    ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_OPTION_NAME), errmsg("invalid option \"%s\"", name),
+                    valid.len == 0 ? errhint("There are no valid options in this context.")
+                                   : errhint("Valid options in this context are: %s", valid.data)));
 }
 
 void check_file_right(const char* name) {
     if (may_read_server_files()) return;
-    ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                    errmsg("permission denied to set the \"%s\" option of an arrow_fdw foreign table",
-                           name),
-                    errdetail("Only roles with privileges of the \"pg_read_server_files\" role may set "
-                              "this option.")));
+    ereport(
+        ERROR,
+        (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+         errmsg("permission denied to set the \"%s\" option of an arrow_fdw foreign table", name),
+         errdetail("Only roles with privileges of the \"pg_read_server_files\" role may set "
+                   "this option.")));
 }
 
 void validate_maylongjmp(List* options, Oid catalog) {

@@ -24,11 +24,10 @@ void define_settings_maylongjmp() {
     DefineCustomBoolVariable("pg_loom.verify_checksums",
                              "Checks the checksums of pages in files that have them.", nullptr,
                              &g_verify_checksums, false, PGC_USERSET, 0, nullptr, nullptr, nullptr);
-    DefineCustomIntVariable("pg_loom.scan_memory",
-                            "Memory that reading the files of one scan may take per process.",
-                            "A file that needs more ends the query with an error.",
-                            &g_scan_memory_mb, 1024, 16, 1024 * 1024, PGC_USERSET, GUC_UNIT_MB,
-                            nullptr, nullptr, nullptr);
+    DefineCustomIntVariable(
+        "pg_loom.scan_memory", "Memory that reading the files of one scan may take per process.",
+        "A file that needs more ends the query with an error.", &g_scan_memory_mb, 1024, 16,
+        1024 * 1024, PGC_USERSET, GUC_UNIT_MB, nullptr, nullptr, nullptr);
     MarkGUCPrefixReserved("pg_loom");
 }
 

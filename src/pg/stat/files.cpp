@@ -1,11 +1,12 @@
-// Functions that show what lies behind a foreign table: its files, their column chunks and metadata.
+// Functions that show what lies behind a foreign table: its files, their column chunks and
+// metadata.
 
 #include <cstring>
 
+#include "io/path_pattern.h"
 #include "pg/bridge/bridge.h"
 #include "pg/fdw/fdw.h"
 #include "pg/stat/row_set.h"
-#include "io/path_pattern.h"
 
 extern "C" {
 #include "access/table.h"
@@ -46,7 +47,8 @@ std::unique_ptr<format::TableReader> open_file(const io::SourceFile& file) {
 }
 
 std::string timestamp_text(int64_t unix_ns) {
-    const TimestampTz time = unix_ns / 1000 - (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY;
+    const TimestampTz time =
+        unix_ns / 1000 - (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY;
     return pg_call([&] { return timestamptz_to_str(time); });
 }
 
@@ -79,8 +81,10 @@ std::optional<std::string> bound_text(const column::Field& field, const column::
         std::memcpy(bytes, &bound.integer, sizeof bound.integer);
     } else if (bound.kind == Scalar::Kind::kFloat) {
         const auto narrow = static_cast<float>(bound.number);
-        if (type.id == column::TypeId::kFloat32) std::memcpy(bytes, &narrow, sizeof narrow);
-        else std::memcpy(bytes, &bound.number, sizeof bound.number);
+        if (type.id == column::TypeId::kFloat32)
+            std::memcpy(bytes, &narrow, sizeof narrow);
+        else
+            std::memcpy(bytes, &bound.number, sizeof bound.number);
     } else if (type.id == column::TypeId::kFixedBinary) {
         if (bound.bytes.size() != static_cast<size_t>(type.fixed_width)) return std::nullopt;
         view.values = bound.bytes.data();
@@ -133,13 +137,25 @@ void list_chunks_of(const format::TableReader& reader, const std::string& path,
                 max = bound_text(reader.schema().fields[column], statistics.max);
             }
             auto flag = [](bool value) { return std::string(value ? "t" : "f"); };
-            rows.push_back({path, std::to_string(group), std::to_string(reader.row_group_rows(group)),
-                            chunk.path, chunk.type, chunk.encodings, chunk.codec,
-                            std::to_string(chunk.offset), std::to_string(chunk.compressed_bytes),
-                            std::to_string(chunk.uncompressed_bytes), std::to_string(chunk.values),
-                            min, max, flag(statistics.min_exact), flag(statistics.max_exact),
-                            known(statistics.null_count), known(statistics.distinct_count),
-                            flag(chunk.has_dictionary), flag(chunk.has_page_index),
+            rows.push_back({path,
+                            std::to_string(group),
+                            std::to_string(reader.row_group_rows(group)),
+                            chunk.path,
+                            chunk.type,
+                            chunk.encodings,
+                            chunk.codec,
+                            std::to_string(chunk.offset),
+                            std::to_string(chunk.compressed_bytes),
+                            std::to_string(chunk.uncompressed_bytes),
+                            std::to_string(chunk.values),
+                            min,
+                            max,
+                            flag(statistics.min_exact),
+                            flag(statistics.max_exact),
+                            known(statistics.null_count),
+                            known(statistics.distinct_count),
+                            flag(chunk.has_dictionary),
+                            flag(chunk.has_page_index),
                             flag(chunk.has_bloom_filter)});
         }
     }
@@ -173,8 +189,9 @@ std::string check_pattern(const std::string& name, const std::string& pattern_te
     if (!values) return "false";
     std::string result = "true";
     for (size_t i = 0; i < values->size(); ++i)
-        result += fmt::format("{}{}[{}]=[{}]", i == 0 ? " {" : ", ", pattern.keys()[i].digits ? '@' : '$',
-                            pattern.keys()[i].name, (*values)[i]);
+        result +=
+            fmt::format("{}{}[{}]=[{}]", i == 0 ? " {" : ", ", pattern.keys()[i].digits ? '@' : '$',
+                        pattern.keys()[i].name, (*values)[i]);
     return values->empty() ? result : result + "}";
 }
 

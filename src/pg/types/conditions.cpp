@@ -23,9 +23,10 @@ namespace {
 constexpr int64_t kEpochDays = POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE;
 constexpr int64_t kEpochMicros = kEpochDays * USECS_PER_DAY;
 
-// The integers of a field that equal a value: [first, last]. Empty (last = first - 1) if the value lies
-// between two of them; more than one where the field's unit is finer. `unbounded`: beyond every integer.
-// `uncertain`: the value itself is only known to lie in the interval (it depends on TimeZone).
+// The integers of a field that equal a value: [first, last]. Empty (last = first - 1) if the value
+// lies between two of them; more than one where the field's unit is finer. `unbounded`: beyond
+// every integer. `uncertain`: the value itself is only known to lie in the interval (it depends on
+// TimeZone).
 struct IntegerValue {
     Int128 first = 0;
     Int128 last = 0;
@@ -34,9 +35,15 @@ struct IntegerValue {
     bool uncertain = false;
 };
 
-IntegerValue exactly(Int128 value) { return {value, value, true, false, false}; }
-IntegerValue between(Int128 ceil, Int128 floor) { return {ceil, floor, true, false, false}; }
-IntegerValue beyond() { return {0, 0, true, true, false}; }
+IntegerValue exactly(Int128 value) {
+    return {value, value, true, false, false};
+}
+IntegerValue between(Int128 ceil, Int128 floor) {
+    return {ceil, floor, true, false, false};
+}
+IntegerValue beyond() {
+    return {0, 0, true, true, false};
+}
 
 // Parses numeric's text as an integer scaled by 10^scale, rounded both ways.
 IntegerValue scaled_numeric(Datum value, int scale) {
@@ -89,12 +96,14 @@ IntegerValue number_value(Oid type, Datum value, int scale) {
             if (scale == 0) return exactly(integer);
             return scaled_numeric(NumericGetDatum(int64_to_numeric(integer)), scale);
         }
-        case NUMERICOID: return scaled_numeric(value, scale);
+        case NUMERICOID:
+            return scaled_numeric(value, scale);
         case FLOAT4OID:
             return scale == 0 ? rounded_double(DatumGetFloat4(value)) : IntegerValue{};
         case FLOAT8OID:
             return scale == 0 ? rounded_double(DatumGetFloat8(value)) : IntegerValue{};
-        default: return {};
+        default:
+            return {};
     }
 }
 
@@ -117,7 +126,8 @@ DatetimeValue datetime_value(Oid type, Datum value) {
             if (TIMESTAMP_NOT_FINITE(timestamp)) return {beyond(), false};
             return {exactly(Int128{timestamp} + kEpochMicros), type == TIMESTAMPTZOID};
         }
-        default: return {};
+        default:
+            return {};
     }
 }
 
@@ -131,10 +141,14 @@ UnitScale unit_scale(const DataType& field) {
     if (field.id == TypeId::kDate32) return {USECS_PER_DAY, 1};
     if (field.id == TypeId::kDate64) return {1'000, 1};
     switch (field.unit) {
-        case TimeUnit::kSecond: return {1'000'000, 1};
-        case TimeUnit::kMilli: return {1'000, 1};
-        case TimeUnit::kMicro: return {1, 1};
-        case TimeUnit::kNano: return {1, 1'000};
+        case TimeUnit::kSecond:
+            return {1'000'000, 1};
+        case TimeUnit::kMilli:
+            return {1'000, 1};
+        case TimeUnit::kMicro:
+            return {1, 1};
+        case TimeUnit::kNano:
+            return {1, 1'000};
     }
     return {1, 1};
 }
@@ -144,7 +158,9 @@ Int128 floor_divide(Int128 value, Int128 divisor) {
     return quotient - ((value % divisor) < 0 ? 1 : 0);
 }
 
-Int128 ceil_divide(Int128 value, Int128 divisor) { return -floor_divide(-value, divisor); }
+Int128 ceil_divide(Int128 value, Int128 divisor) {
+    return -floor_divide(-value, divisor);
+}
 
 // The values of a field that satisfy `column OP value`.
 FieldBounds integer_bounds(int strategy, const IntegerValue& value) {
@@ -258,7 +274,8 @@ FieldBounds prefix_bounds(char* prefix, size_t size) {
     FieldBounds bounds;
     if (size == 0) return bounds;
     set_bytes(bounds, BTEqualStrategyNumber, prefix, size);
-    // The least text above all that begin with the prefix: add one to its last byte that can take it.
+    // The least text above all that begin with the prefix: add one to its last byte that can take
+    // it.
     auto* successor = static_cast<unsigned char*>(palloc(size));
     memcpy(successor, prefix, size);
     while (size > 0 && successor[size - 1] == 0xFF) --size;
@@ -309,8 +326,10 @@ FieldBounds bounds_of_comparison_maylongjmp(const Comparison& comparison, Datum 
             return column == TIMEOID ? time_bounds(comparison, value, field) : FieldBounds{};
         case TypeId::kUtf8:
         case TypeId::kBinary:
-        case TypeId::kFixedBinary: return bytes_bounds(comparison, value, field);
-        default: return {};
+        case TypeId::kFixedBinary:
+            return bytes_bounds(comparison, value, field);
+        default:
+            return {};
     }
 }
 
@@ -350,7 +369,8 @@ format::ScalarRange to_range(const FieldBounds& bounds) {
             if (bounds.has_lo) range.lo = Scalar::of_bytes({bounds.bytes_lo, bounds.bytes_lo_size});
             if (bounds.has_hi) range.hi = Scalar::of_bytes({bounds.bytes_hi, bounds.bytes_hi_size});
             break;
-        case FieldBounds::Kind::kUnusable: break;
+        case FieldBounds::Kind::kUnusable:
+            break;
     }
     return range;
 }

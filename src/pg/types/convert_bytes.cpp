@@ -23,22 +23,24 @@ namespace {
 // A datum is limited to 1 GB, header included.
 void check_size(const Converter& self, int64_t size) {
     if (size > static_cast<int64_t>(MaxAllocSize) - VARHDRSZ)
-        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                        errmsg("a value of column \"%s\" has %lld bytes, more than a field can hold",
-                               self.column_name, static_cast<long long>(size))));
+        ereport(ERROR,
+                (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                 errmsg("a value of column \"%s\" has %lld bytes, more than a field can hold",
+                        self.column_name, static_cast<long long>(size))));
 }
 
-// Validates UTF-8 (no zero bytes) and returns the text in the database's encoding. Without a conversion
-// the result is `text` itself, otherwise palloc'd and zero-terminated.
+// Validates UTF-8 (no zero bytes) and returns the text in the database's encoding. Without a
+// conversion the result is `text` itself, otherwise palloc'd and zero-terminated.
 const char* checked_text(const Converter& self, const uint8_t* data, int64_t* size) {
     check_size(self, *size);
     const auto* text = reinterpret_cast<const char*>(data);
     const auto length = static_cast<int>(*size);
     const int good = pg_encoding_verifymbstr(PG_UTF8, text, length);
     if (good != length)
-        ereport(ERROR, (errcode(ERRCODE_CHARACTER_NOT_IN_REPERTOIRE),
-                        errmsg("invalid byte sequence for encoding \"UTF8\" in column \"%s\": 0x%02x",
-                               self.column_name, data[good])));
+        ereport(ERROR,
+                (errcode(ERRCODE_CHARACTER_NOT_IN_REPERTOIRE),
+                 errmsg("invalid byte sequence for encoding \"UTF8\" in column \"%s\": 0x%02x",
+                        self.column_name, data[good])));
     if (GetDatabaseEncoding() == PG_UTF8) return text;
     char* converted = pg_any_to_server(text, length, PG_UTF8);
     if (converted != text) *size = static_cast<int64_t>(strlen(converted));
@@ -63,16 +65,14 @@ void each_row(const ColumnView& view, int64_t begin, int64_t count, Datum* value
 
 void rows_text(Converter& self, const ColumnView& view, int64_t begin, int64_t count, Datum* values,
                bool* nulls) {
-    each_row(view, begin, count, values, nulls, [&](const uint8_t* data, int64_t size) {
-        return make_text(self, data, size);
-    });
+    each_row(view, begin, count, values, nulls,
+             [&](const uint8_t* data, int64_t size) { return make_text(self, data, size); });
 }
 
-void rows_bytea(Converter& self, const ColumnView& view, int64_t begin, int64_t count, Datum* values,
-                bool* nulls) {
-    each_row(view, begin, count, values, nulls, [&](const uint8_t* data, int64_t size) {
-        return make_bytea(self, data, size);
-    });
+void rows_bytea(Converter& self, const ColumnView& view, int64_t begin, int64_t count,
+                Datum* values, bool* nulls) {
+    each_row(view, begin, count, values, nulls,
+             [&](const uint8_t* data, int64_t size) { return make_bytea(self, data, size); });
 }
 
 void rows_uuid(Converter&, const ColumnView& view, int64_t begin, int64_t count, Datum* values,
@@ -112,9 +112,10 @@ void rows_inet(Converter& self, const ColumnView& view, int64_t begin, int64_t c
     });
 }
 
-// Text of a type with its own syntax (json, enum, varchar(n), citext, ...): through its input function.
-void rows_input(Converter& self, const ColumnView& view, int64_t begin, int64_t count, Datum* values,
-                bool* nulls) {
+// Text of a type with its own syntax (json, enum, varchar(n), citext, ...): through its input
+// function.
+void rows_input(Converter& self, const ColumnView& view, int64_t begin, int64_t count,
+                Datum* values, bool* nulls) {
     each_row(view, begin, count, values, nulls, [&](const uint8_t* data, int64_t size) {
         char* text = make_cstring(self, data, size);
         const Datum value = InputFunctionCall(&self.function, text, self.io_parameter, self.typmod);
@@ -141,8 +142,10 @@ bool has_own_syntax(Oid type) {
         case TYPCATEGORY_ENUM:
         case TYPCATEGORY_NETWORK:
         case TYPCATEGORY_GEOMETRIC:
-        case TYPCATEGORY_BITSTRING: return true;
-        default: return false;
+        case TYPCATEGORY_BITSTRING:
+            return true;
+        default:
+            return false;
     }
 }
 

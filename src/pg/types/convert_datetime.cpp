@@ -1,6 +1,6 @@
-// Dates, times, timestamps, durations and intervals. Files count from 1970, PostgreSQL from 2000; finer
-// units than microseconds are floored, also before 1970, here and nowhere else (pg/types/conditions.cpp
-// turns constants around by the same rule).
+// Dates, times, timestamps, durations and intervals. Files count from 1970, PostgreSQL from 2000;
+// finer units than microseconds are floored, also before 1970, here and nowhere else
+// (pg/types/conditions.cpp turns constants around by the same rule).
 
 #include "pg/types/convert_steps.h"
 
@@ -29,10 +29,16 @@ int64_t floor_divide(int64_t value, int64_t divisor) {
 // Scales a count of `unit` to microseconds; returns false on overflow.
 bool to_micros(int64_t value, TimeUnit unit, int64_t* micros) {
     switch (unit) {
-        case TimeUnit::kSecond: return !__builtin_mul_overflow(value, int64_t{1'000'000}, micros);
-        case TimeUnit::kMilli: return !__builtin_mul_overflow(value, int64_t{1'000}, micros);
-        case TimeUnit::kMicro: *micros = value; return true;
-        case TimeUnit::kNano: *micros = floor_divide(value, 1'000); return true;
+        case TimeUnit::kSecond:
+            return !__builtin_mul_overflow(value, int64_t{1'000'000}, micros);
+        case TimeUnit::kMilli:
+            return !__builtin_mul_overflow(value, int64_t{1'000}, micros);
+        case TimeUnit::kMicro:
+            *micros = value;
+            return true;
+        case TimeUnit::kNano:
+            *micros = floor_divide(value, 1'000);
+            return true;
     }
     return false;
 }
@@ -60,8 +66,7 @@ void rows_date_timestamp(Converter& self, const ColumnView& view, int64_t begin,
     PGFunction cast = self.type == TIMESTAMPOID ? date_timestamp : date_timestamptz;
     for (int64_t i = 0; i < count; ++i)
         if (!nulls[i])
-            values[i] =
-                DirectFunctionCall1(cast, DateADTGetDatum(date_at(self, view, begin + i)));
+            values[i] = DirectFunctionCall1(cast, DateADTGetDatum(date_at(self, view, begin + i)));
 }
 
 void rows_time(Converter& self, const ColumnView& view, int64_t begin, int64_t count, Datum* values,
@@ -97,8 +102,8 @@ void rows_timestamp_zone(Converter& self, const ColumnView& view, int64_t begin,
     PGFunction cast = self.type == TIMESTAMPOID ? timestamptz_timestamp : timestamp_timestamptz;
     for (int64_t i = 0; i < count; ++i)
         if (!nulls[i])
-            values[i] = DirectFunctionCall1(
-                cast, TimestampGetDatum(timestamp_at(self, view, begin + i)));
+            values[i] =
+                DirectFunctionCall1(cast, TimestampGetDatum(timestamp_at(self, view, begin + i)));
 }
 
 Interval interval_at(const Converter& self, const ColumnView& view, int64_t row) {
@@ -110,7 +115,9 @@ Interval interval_at(const Converter& self, const ColumnView& view, int64_t row)
             if (!to_micros(base::load<int64_t>(raw), self.source->unit, &micros))
                 report_datetime_range(self);
             break;
-        case TypeId::kIntervalMonths: result.month = base::load<int32_t>(raw); break;
+        case TypeId::kIntervalMonths:
+            result.month = base::load<int32_t>(raw);
+            break;
         case TypeId::kIntervalDayTime:
             result.day = base::load<int32_t>(raw);
             micros = int64_t{base::load<int32_t>(raw + 4)} * 1'000;
@@ -160,7 +167,8 @@ ConvertRows choose_datetime(Converter& self) {
         case TypeId::kDate64:
             if (self.type == DATEOID) return rows_date;
             return to_timestamp ? rows_date_timestamp : nullptr;
-        case TypeId::kTime: return self.type == TIMEOID ? rows_time : nullptr;
+        case TypeId::kTime:
+            return self.type == TIMEOID ? rows_time : nullptr;
         case TypeId::kTimestamp: {
             if (!to_timestamp) return nullptr;
             const bool instant = !self.source->timezone.empty();
@@ -171,7 +179,8 @@ ConvertRows choose_datetime(Converter& self) {
         case TypeId::kIntervalDayTime:
         case TypeId::kIntervalMonthDayNano:
             return self.type == INTERVALOID ? rows_interval : nullptr;
-        default: return nullptr;
+        default:
+            return nullptr;
     }
 }
 

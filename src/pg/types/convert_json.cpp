@@ -1,5 +1,6 @@
-// Any file type as json or jsonb, and as text. Numbers are printed exactly; dates and times in ISO 8601
-// as to_json does; binary as text in bytea's hex form; NaN and infinities as strings; map keys as text.
+// Any file type as json or jsonb, and as text. Numbers are printed exactly; dates and times in ISO
+// 8601 as to_json does; binary as text in bytea's hex form; NaN and infinities as strings; map keys
+// as text.
 
 #include "pg/types/convert_steps.h"
 
@@ -24,7 +25,8 @@ bool is_number(Oid type) {
            type == FLOAT4OID || type == FLOAT8OID;
 }
 
-// A leaf is converted to its default type first; `self.inner` does that and self.function prints it.
+// A leaf is converted to its default type first; `self.inner` does that and self.function prints
+// it.
 void append_leaf(Converter& self, const ColumnView& view, int64_t row, StringInfo out) {
     Datum value;
     bool null;
@@ -169,12 +171,17 @@ void append_json(Converter& self, const ColumnView& view, int64_t row, StringInf
     if (view.is_null(row)) return appendStringInfoString(out, "null");
     switch (view.type->id) {
         case TypeId::kList:
-        case TypeId::kFixedList: return append_list(self, view, row, out);
-        case TypeId::kStruct: return append_struct(self, view, row, out);
-        case TypeId::kMap: return append_map(self, view, row, out);
+        case TypeId::kFixedList:
+            return append_list(self, view, row, out);
+        case TypeId::kStruct:
+            return append_struct(self, view, row, out);
+        case TypeId::kMap:
+            return append_map(self, view, row, out);
         case TypeId::kSparseUnion:
-        case TypeId::kDenseUnion: return append_union(self, view, row, out);
-        default: return append_leaf(self, view, row, out);
+        case TypeId::kDenseUnion:
+            return append_union(self, view, row, out);
+        default:
+            return append_leaf(self, view, row, out);
     }
 }
 

@@ -30,9 +30,9 @@ void rows_array(Converter& self, const ColumnView& view, int64_t begin, int64_t 
     const ChildRange range = {child_start(view, begin),
                               child_start(view, begin + count) - child_start(view, begin)};
     if (range.size > static_cast<int64_t>(MaxAllocSize / sizeof(Datum)) * 8)
-        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                        errmsg("a batch of column \"%s\" has too many list elements",
-                               self.column_name)));
+        ereport(ERROR,
+                (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                 errmsg("a batch of column \"%s\" has too many list elements", self.column_name)));
     auto* elements = static_cast<Datum*>(
         MemoryContextAllocHuge(CurrentMemoryContext, range.size * sizeof(Datum) + 1));
     auto* element_nulls =
@@ -125,10 +125,9 @@ ConvertRows choose_composite(Converter& self, const column::Field& field) {
     for (int m = 0; m < count; ++m) {
         if (self.member_index[m] < 0) continue;
         Form_pg_attribute attribute = TupleDescAttr(self.descriptor, m);
-        self.members[m] =
-            make_converter(type.children[self.member_index[m]], attribute->atttypid,
-                           attribute->atttypmod,
-                           psprintf("%s.%s", self.column_name, NameStr(attribute->attname)));
+        self.members[m] = make_converter(
+            type.children[self.member_index[m]], attribute->atttypid, attribute->atttypmod,
+            psprintf("%s.%s", self.column_name, NameStr(attribute->attname)));
     }
     return rows_composite;
 }
@@ -138,11 +137,15 @@ ConvertRows choose_composite(Converter& self, const column::Field& field) {
 ConvertRows choose_nested(Converter& self, const column::Field& field) {
     switch (self.source->id) {
         case TypeId::kList:
-        case TypeId::kFixedList: return choose_array(self, field);
-        case TypeId::kStruct: return choose_composite(self, field);
+        case TypeId::kFixedList:
+            return choose_array(self, field);
+        case TypeId::kStruct:
+            return choose_composite(self, field);
         // A map is a list of (key, value); it may be declared as an array of such a composite type.
-        case TypeId::kMap: return choose_array(self, field);
-        default: return nullptr;
+        case TypeId::kMap:
+            return choose_array(self, field);
+        default:
+            return nullptr;
     }
 }
 

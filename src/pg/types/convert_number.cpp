@@ -29,10 +29,9 @@ template <typename S, typename T>
 void rows_integer(Converter& self, const ColumnView& view, int64_t begin, int64_t count,
                   Datum* values, bool* nulls) {
     const S* source = view.as<S>() + begin;
-    constexpr bool kFits = std::cmp_less_equal(std::numeric_limits<S>::max(),
-                                               std::numeric_limits<T>::max()) &&
-                           std::cmp_greater_equal(std::numeric_limits<S>::min(),
-                                                  std::numeric_limits<T>::min());
+    constexpr bool kFits =
+        std::cmp_less_equal(std::numeric_limits<S>::max(), std::numeric_limits<T>::max()) &&
+        std::cmp_greater_equal(std::numeric_limits<S>::min(), std::numeric_limits<T>::min());
     for (int64_t i = 0; i < count; ++i) {
         if constexpr (!kFits)
             if (!nulls[i] && !std::in_range<T>(source[i])) report_out_of_range(self);
@@ -102,16 +101,26 @@ void rows_decimal_integer(Converter& self, const ColumnView& view, int64_t begin
 template <typename S>
 ConvertRows choose_integer(Converter& self) {
     switch (self.type) {
-        case INT2OID: return rows_integer<S, int16>;
-        case INT4OID: return rows_integer<S, int32>;
-        case INT8OID: return rows_integer<S, int64>;
-        case NUMERICOID: self.check_range = self.typmod >= 0; return rows_integer_numeric<S>;
-        case FLOAT8OID: return sizeof(S) <= 4 ? rows_integer_float8<S> : nullptr;
-        case FLOAT4OID: return sizeof(S) <= 2 ? rows_integer_float4<S> : nullptr;
+        case INT2OID:
+            return rows_integer<S, int16>;
+        case INT4OID:
+            return rows_integer<S, int32>;
+        case INT8OID:
+            return rows_integer<S, int64>;
+        case NUMERICOID:
+            self.check_range = self.typmod >= 0;
+            return rows_integer_numeric<S>;
+        case FLOAT8OID:
+            return sizeof(S) <= 4 ? rows_integer_float8<S> : nullptr;
+        case FLOAT4OID:
+            return sizeof(S) <= 2 ? rows_integer_float4<S> : nullptr;
         // Hinted by pg2arrow, which stores such types as plain integers of their size.
-        case CASHOID: return sizeof(S) == 8 ? rows_integer<S, int64> : nullptr;
-        case OIDOID: return sizeof(S) == 4 ? rows_integer<int32, int32> : nullptr;
-        default: return nullptr;
+        case CASHOID:
+            return sizeof(S) == 8 ? rows_integer<S, int64> : nullptr;
+        case OIDOID:
+            return sizeof(S) == 4 ? rows_integer<int32, int32> : nullptr;
+        default:
+            return nullptr;
     }
 }
 
@@ -130,18 +139,22 @@ void rows_float(Converter&, const ColumnView& view, int64_t begin, int64_t count
                 bool*) {
     const S* source = view.as<S>() + begin;
     for (int64_t i = 0; i < count; ++i)
-        values[i] = kDouble ? Float8GetDatum(source[i])
-                            : Float4GetDatum(static_cast<float>(source[i]));
+        values[i] =
+            kDouble ? Float8GetDatum(source[i]) : Float4GetDatum(static_cast<float>(source[i]));
 }
 
 ConvertRows choose_float(Converter& self) {
     const bool wide = self.type == FLOAT8OID;
     if (!wide && self.type != FLOAT4OID) return nullptr;
     switch (self.source->id) {
-        case TypeId::kFloat16: return wide ? rows_half<true> : rows_half<false>;
-        case TypeId::kFloat32: return wide ? rows_float<float, true> : rows_float<float, false>;
-        case TypeId::kFloat64: return wide ? rows_float<double, true> : nullptr;
-        default: return nullptr;
+        case TypeId::kFloat16:
+            return wide ? rows_half<true> : rows_half<false>;
+        case TypeId::kFloat32:
+            return wide ? rows_float<float, true> : rows_float<float, false>;
+        case TypeId::kFloat64:
+            return wide ? rows_float<double, true> : nullptr;
+        default:
+            return nullptr;
     }
 }
 
@@ -162,20 +175,32 @@ ConvertRows choose_decimal(Converter& self) {
 
 ConvertRows choose_number(Converter& self) {
     switch (self.source->id) {
-        case TypeId::kBool: return self.type == BOOLOID ? rows_bool : nullptr;
-        case TypeId::kInt8: return choose_integer<int8_t>(self);
-        case TypeId::kInt16: return choose_integer<int16_t>(self);
-        case TypeId::kInt32: return choose_integer<int32_t>(self);
-        case TypeId::kInt64: return choose_integer<int64_t>(self);
-        case TypeId::kUInt8: return choose_integer<uint8_t>(self);
-        case TypeId::kUInt16: return choose_integer<uint16_t>(self);
-        case TypeId::kUInt32: return choose_integer<uint32_t>(self);
-        case TypeId::kUInt64: return choose_integer<uint64_t>(self);
+        case TypeId::kBool:
+            return self.type == BOOLOID ? rows_bool : nullptr;
+        case TypeId::kInt8:
+            return choose_integer<int8_t>(self);
+        case TypeId::kInt16:
+            return choose_integer<int16_t>(self);
+        case TypeId::kInt32:
+            return choose_integer<int32_t>(self);
+        case TypeId::kInt64:
+            return choose_integer<int64_t>(self);
+        case TypeId::kUInt8:
+            return choose_integer<uint8_t>(self);
+        case TypeId::kUInt16:
+            return choose_integer<uint16_t>(self);
+        case TypeId::kUInt32:
+            return choose_integer<uint32_t>(self);
+        case TypeId::kUInt64:
+            return choose_integer<uint64_t>(self);
         case TypeId::kFloat16:
         case TypeId::kFloat32:
-        case TypeId::kFloat64: return choose_float(self);
-        case TypeId::kDecimal: return choose_decimal(self);
-        default: return nullptr;
+        case TypeId::kFloat64:
+            return choose_float(self);
+        case TypeId::kDecimal:
+            return choose_decimal(self);
+        default:
+            return nullptr;
     }
 }
 

@@ -8,7 +8,7 @@ namespace loom::pg {
 
 ConvertRows choose_number(Converter& self);    ///< bool, integers, floats, decimals
 ConvertRows choose_datetime(Converter& self);  ///< dates, times, timestamps, intervals
-ConvertRows choose_bytes(Converter& self);     ///< text, binary, uuid, hinted types, input functions
+ConvertRows choose_bytes(Converter& self);  ///< text, binary, uuid, hinted types, input functions
 ConvertRows choose_nested(Converter& self, const column::Field& field);  ///< arrays, composites
 ConvertRows choose_json(Converter& self, const column::Field& field);    ///< json and jsonb
 ConvertRows choose_text_output(Converter& self, const column::Field& field);  ///< anything to text

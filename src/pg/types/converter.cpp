@@ -18,15 +18,15 @@ void report_out_of_range(const Converter& self) {
     char source[256];
     strlcpy(source, column::to_string(*self.source).c_str(), sizeof source);
     ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-                    errmsg("a value of column \"%s\" is out of range for type %s",
-                           self.column_name, format_type_with_typemod(self.type, self.typmod)),
+                    errmsg("a value of column \"%s\" is out of range for type %s", self.column_name,
+                           format_type_with_typemod(self.type, self.typmod)),
                     errdetail("The file's type is %s.", source)));
 }
 
 void report_datetime_range(const Converter& self) {
     ereport(ERROR, (errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
-                    errmsg("a value of column \"%s\" is out of range for type %s",
-                           self.column_name, format_type_with_typemod(self.type, self.typmod))));
+                    errmsg("a value of column \"%s\" is out of range for type %s", self.column_name,
+                           format_type_with_typemod(self.type, self.typmod))));
 }
 
 namespace {
@@ -106,8 +106,7 @@ void convert_dictionary(Converter& self, const ColumnView& view, int64_t begin, 
     for (int64_t i = 0; i < count; ++i) {
         nulls[i] = view.is_null(begin + i);
         values[i] = 0;
-        if (!nulls[i])
-            values[i] = dictionary_entry(self, entries, view.code(begin + i), &nulls[i]);
+        if (!nulls[i]) values[i] = dictionary_entry(self, entries, view.code(begin + i), &nulls[i]);
     }
 }
 

@@ -1,6 +1,6 @@
 // The on-disk form of numeric: an optional long header and digits in base 10,000. It is what
-// PostgreSQL keeps in heap files (src/backend/utils/adt/numeric.c, "struct NumericData"), so it cannot
-// change without breaking pg_upgrade.
+// PostgreSQL keeps in heap files (src/backend/utils/adt/numeric.c, "struct NumericData"), so it
+// cannot change without breaking pg_upgrade.
 
 #include "pg/types/numeric.h"
 
@@ -35,8 +35,8 @@ Datum pack(const int16_t* groups, int count, int low_weight, bool negative, int 
     const int digits = count - first;
     const int weight = digits == 0 ? 0 : low_weight + count - 1;
     if (digits == 0) negative = false;
-    const bool is_short = display_scale <= kShortScaleMax && weight <= kShortWeightMax &&
-                          weight >= kShortWeightMin;
+    const bool is_short =
+        display_scale <= kShortScaleMax && weight <= kShortWeightMax && weight >= kShortWeightMin;
     const size_t header = is_short ? sizeof(uint16_t) : 2 * sizeof(uint16_t);
     const size_t size = VARHDRSZ + header + digits * sizeof(int16_t);
     auto* datum = static_cast<char*>(palloc(size));
@@ -80,7 +80,8 @@ int split(U magnitude, int16_t* groups) {
     return count;
 }
 
-// Multiplies by 10^shift and splits a magnitude given as eight 32-bit limbs, least significant first.
+// Multiplies by 10^shift and splits a magnitude given as eight 32-bit limbs, least significant
+// first.
 int split_wide(uint32_t (&limbs)[9], int shift, int16_t* groups) {
     uint64_t carry = 0;
     for (uint32_t& limb : limbs) {

@@ -102,8 +102,8 @@ bool ChunkReader::next_header() {
 
 void ChunkReader::parse_header() {
     for (uint64_t wanted = kHeaderBytes;; wanted *= 8) {
-        // Bytes behind the chunk's stated end are read only if the header does not end before it, so
-        // that the window keeps the chunk.
+        // Bytes behind the chunk's stated end are read only if the header does not end before it,
+        // so that the window keeps the chunk.
         const bool first = wanted == kHeaderBytes && page_offset_ < plan_.end;
         const uint64_t size =
             std::min(wanted, (first ? std::min(plan_.end, limit_) : limit_) - page_offset_);

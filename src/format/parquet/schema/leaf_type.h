@@ -24,10 +24,10 @@ enum class Conversion : uint8_t {
 /// A leaf's storage and meaning.
 struct LeafType {
     PhysicalType physical = PhysicalType::kInt32;
-    int32_t type_length = 0;     ///< kFixedLenByteArray: bytes a value
+    int32_t type_length = 0;  ///< kFixedLenByteArray: bytes a value
     column::TypePtr type;
     Conversion conversion = Conversion::kNone;
-    std::string refusal;         ///< kRefused: why the column can't be read
+    std::string refusal;           ///< kRefused: why the column can't be read
     bool has_signed_order = true;  ///< integers compare as signed numbers
 
     /// Bytes of a decoded physical value: BOOLEAN 1, BYTE_ARRAY a BytesView, others as stored.
@@ -40,7 +40,8 @@ struct LeafType {
 /// known, is ignored. Raises kCorrupt for an impossible physical type.
 LeafType make_leaf_type(const SchemaElement& element);
 
-/// Returns the logical type of an element, taken from the old converted type where there is no new one.
+/// Returns the logical type of an element, taken from the old converted type where there is no new
+/// one.
 LogicalType effective_logical_type(const SchemaElement& element);
 
 /// Prints physical and logical type as the format names them, e.g. `INT64 TIMESTAMP`.

@@ -1,6 +1,6 @@
 #pragma once
-// The structs of Parquet's metadata, as the file states them (parquet.thrift). Numbers that index or
-// size something are checked where they are used.
+// The structs of Parquet's metadata, as the file states them (parquet.thrift). Numbers that index
+// or size something are checked where they are used.
 
 #include <cstdint>
 #include <optional>
@@ -15,34 +15,75 @@
 namespace loom::parquet {
 
 enum class PhysicalType : uint8_t {
-    kBoolean = 0, kInt32 = 1, kInt64 = 2, kInt96 = 3, kFloat = 4, kDouble = 5, kByteArray = 6,
+    kBoolean = 0,
+    kInt32 = 1,
+    kInt64 = 2,
+    kInt96 = 3,
+    kFloat = 4,
+    kDouble = 5,
+    kByteArray = 6,
     kFixedLenByteArray = 7
 };
 
 enum class Repetition : uint8_t { kRequired = 0, kOptional = 1, kRepeated = 2 };
 
 enum class ConvertedType : int8_t {
-    kNone = -1, kUtf8 = 0, kMap = 1, kMapKeyValue = 2, kList = 3, kEnum = 4, kDecimal = 5, kDate = 6,
-    kTimeMillis = 7, kTimeMicros = 8, kTimestampMillis = 9, kTimestampMicros = 10, kUint8 = 11,
-    kUint16 = 12, kUint32 = 13, kUint64 = 14, kInt8 = 15, kInt16 = 16, kInt32 = 17, kInt64 = 18,
-    kJson = 19, kBson = 20, kInterval = 21
+    kNone = -1,
+    kUtf8 = 0,
+    kMap = 1,
+    kMapKeyValue = 2,
+    kList = 3,
+    kEnum = 4,
+    kDecimal = 5,
+    kDate = 6,
+    kTimeMillis = 7,
+    kTimeMicros = 8,
+    kTimestampMillis = 9,
+    kTimestampMicros = 10,
+    kUint8 = 11,
+    kUint16 = 12,
+    kUint32 = 13,
+    kUint64 = 14,
+    kInt8 = 15,
+    kInt16 = 16,
+    kInt32 = 17,
+    kInt64 = 18,
+    kJson = 19,
+    kBson = 20,
+    kInterval = 21
 };
 
 /// The branches of the LogicalType union. kUnknownFuture: one that this reader does not know.
 enum class LogicalKind : uint8_t {
-    kNone = 0, kString = 1, kMap = 2, kList = 3, kEnum = 4, kDecimal = 5, kDate = 6, kTime = 7,
-    kTimestamp = 8, kInteger = 10, kNull = 11, kJson = 12, kBson = 13, kUuid = 14, kFloat16 = 15,
-    kVariant = 16, kGeometry = 17, kGeography = 18, kUnknownFuture = 255
+    kNone = 0,
+    kString = 1,
+    kMap = 2,
+    kList = 3,
+    kEnum = 4,
+    kDecimal = 5,
+    kDate = 6,
+    kTime = 7,
+    kTimestamp = 8,
+    kInteger = 10,
+    kNull = 11,
+    kJson = 12,
+    kBson = 13,
+    kUuid = 14,
+    kFloat16 = 15,
+    kVariant = 16,
+    kGeometry = 17,
+    kGeography = 18,
+    kUnknownFuture = 255
 };
 
 struct LogicalType {
     LogicalKind kind = LogicalKind::kNone;
-    int32_t scale = 0;          ///< kDecimal
-    int32_t precision = 0;      ///< kDecimal
-    int32_t bit_width = 0;      ///< kInteger
-    bool is_signed = true;      ///< kInteger
+    int32_t scale = 0;             ///< kDecimal
+    int32_t precision = 0;         ///< kDecimal
+    int32_t bit_width = 0;         ///< kInteger
+    bool is_signed = true;         ///< kInteger
     bool adjusted_to_utc = false;  ///< kTime, kTimestamp
-    int unit = 0;               ///< kTime, kTimestamp: 1 ms, 2 us, 3 ns
+    int unit = 0;                  ///< kTime, kTimestamp: 1 ms, 2 us, 3 ns
 };
 
 struct SchemaElement {
@@ -60,8 +101,15 @@ struct SchemaElement {
 enum class PageType : uint8_t { kData = 0, kIndex = 1, kDictionary = 2, kDataV2 = 3, kOther = 255 };
 
 enum class PageEncoding : uint8_t {
-    kPlain = 0, kPlainDictionary = 2, kRle = 3, kBitPacked = 4, kDeltaBinaryPacked = 5,
-    kDeltaLengthByteArray = 6, kDeltaByteArray = 7, kRleDictionary = 8, kByteStreamSplit = 9,
+    kPlain = 0,
+    kPlainDictionary = 2,
+    kRle = 3,
+    kBitPacked = 4,
+    kDeltaBinaryPacked = 5,
+    kDeltaLengthByteArray = 6,
+    kDeltaByteArray = 7,
+    kRleDictionary = 8,
+    kByteStreamSplit = 9,
     kOther = 255
 };
 
@@ -74,7 +122,7 @@ std::string_view name(PhysicalType type) noexcept;
 
 /// Bounds as the file states them; spans point into the metadata they were read from.
 struct RawStatistics {
-    std::optional<base::ByteSpan> max;        ///< deprecated, signed byte order
+    std::optional<base::ByteSpan> max;  ///< deprecated, signed byte order
     std::optional<base::ByteSpan> min;
     std::optional<base::ByteSpan> max_value;
     std::optional<base::ByteSpan> min_value;
@@ -119,9 +167,9 @@ struct PageHeader {
     int32_t uncompressed_size = 0;
     int32_t compressed_size = 0;
     std::optional<int32_t> crc;
-    int32_t value_count = 0;   ///< data: slots (values, NULLs and empty lists); dictionary: entries
-    int32_t null_count = -1;   ///< v2 only
-    int32_t row_count = -1;    ///< v2 only
+    int32_t value_count = 0;  ///< data: slots (values, NULLs and empty lists); dictionary: entries
+    int32_t null_count = -1;  ///< v2 only
+    int32_t row_count = -1;   ///< v2 only
     PageEncoding encoding = PageEncoding::kOther;
     PageEncoding definition_encoding = PageEncoding::kRle;
     PageEncoding repetition_encoding = PageEncoding::kRle;

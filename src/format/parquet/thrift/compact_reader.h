@@ -1,8 +1,8 @@
 #pragma once
 // Reads Thrift's compact protocol from untrusted bytes.
 //
-// All Parquet metadata come this way. Reading a struct means one visitor that gets each field's id and
-// type and says whether it took the value; what it leaves is skipped:
+// All Parquet metadata come this way. Reading a struct means one visitor that gets each field's id
+// and type and says whether it took the value; what it leaves is skipped:
 //
 //     read_struct(in, [&](int id, Type type) {
 //         switch (id) {
@@ -12,8 +12,8 @@
 //     });
 //
 // A known field of an unexpected type is skipped like an unknown one. Every step stays within the
-// bytes; nesting is bounded by kMaxDepth; a list's length is checked against the bytes left, so that
-// it may be used to allocate.
+// bytes; nesting is bounded by kMaxDepth; a list's length is checked against the bytes left, so
+// that it may be used to allocate.
 
 #include <cstdint>
 #include <string>
@@ -24,8 +24,19 @@
 namespace loom::parquet::thrift {
 
 enum class Type : uint8_t {
-    kStop = 0, kTrue = 1, kFalse = 2, kByte = 3, kI16 = 4, kI32 = 5, kI64 = 6, kDouble = 7,
-    kBinary = 8, kList = 9, kSet = 10, kMap = 11, kStruct = 12
+    kStop = 0,
+    kTrue = 1,
+    kFalse = 2,
+    kByte = 3,
+    kI16 = 4,
+    kI32 = 5,
+    kI64 = 6,
+    kDouble = 7,
+    kBinary = 8,
+    kList = 9,
+    kSet = 10,
+    kMap = 11,
+    kStruct = 12
 };
 
 /// Bytes that must be readable behind the bytes given to a CompactReader, whatever they hold.
@@ -67,8 +78,8 @@ class CompactReader {
     /// Skips a value of `type` (as the header of a field gave it).
     void skip(Type type);
 
-    // Each get() takes a value if `type` fits the target, else leaves it and returns false. Integers
-    // that do not fit the target are kCorrupt.
+    // Each get() takes a value if `type` fits the target, else leaves it and returns false.
+    // Integers that do not fit the target are kCorrupt.
     bool get(Type type, bool& out) noexcept;
     bool get(Type type, int32_t& out);
     bool get(Type type, int64_t& out);
@@ -115,8 +126,8 @@ bool read_list(CompactReader& in, Type type, Type expected, Element&& element) {
     return true;
 }
 
-/// Returns the first byte behind the struct that starts at `from`, or nullptr if it does not end before
-/// `end`. The fast way over what nobody asked for; `depth` counts the levels above.
+/// Returns the first byte behind the struct that starts at `from`, or nullptr if it does not end
+/// before `end`. The fast way over what nobody asked for; `depth` counts the levels above.
 const uint8_t* skip_struct(const uint8_t* from, const uint8_t* end, int depth) noexcept;
 
 }  // namespace loom::parquet::thrift

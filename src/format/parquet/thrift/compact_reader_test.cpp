@@ -1,5 +1,7 @@
 #include "format/parquet/thrift/compact_reader.h"
 
+#include <deque>
+
 #include <gtest/gtest.h>
 
 #include "format/parquet/test/bytes.h"
@@ -94,14 +96,14 @@ TEST(LayoutCache, KnowsSameAndOtherLayouts) {
         return bytes.put(0x19).put(0x15).zigzag(7).put(0);
     };
     LayoutCache cache;
+    std::deque<Bytes> kept;  // the cache compares with structs it has seen
     for (const auto& [number, text] :
          std::vector<std::pair<int64_t, std::string>>{{1000, "abc"},
                                                       {2000, "xyz"},
                                                       {5, "abc"},
                                                       {1000, "longer text"},
                                                       {1001, "longer text"}}) {
-        Bytes bytes = make(number, text);
-        const base::ByteSpan span = bytes.span();
+        const base::ByteSpan span = kept.emplace_back(make(number, text)).span();
         const uint8_t* end = span.data() + span.size();
         EXPECT_EQ(cache.skip(0, span.data(), end), end);
         EXPECT_EQ(cache.skip(0, span.data(), end - 1), nullptr);

@@ -19,7 +19,8 @@ namespace loom::parquet::thrift {
 const uint8_t* mark_struct(const uint8_t* from, const uint8_t* end, int depth,
                            std::vector<uint8_t>& mask);
 
-/// The layouts of the structs in a list, learned from the list before it.
+/// The layouts of the structs in a list, learned from the list before it. Structs that were skipped
+/// must stay where they are as long as the cache is used.
 class LayoutCache {
   public:
     /// Skips the struct at `from`, the `index`-th of its list; bytes need kSlack bytes behind
