@@ -19,9 +19,10 @@ ALTER FOREIGN TABLE sorted_p OPTIONS (SET file '/tmp/pg_loom_regress/sorted.arro
 EXECUTE q(8);
 ALTER FOREIGN TABLE sorted_p OPTIONS (SET file '/tmp/pg_loom_regress/sorted.parquet');
 EXECUTE q(9);
--- The inner side of a nested loop skips by the outer row.
+-- The inner side of a nested loop skips by the outer row. Which side of = comes first is up to the version.
 SET enable_hashjoin = off; SET enable_mergejoin = off;
-SELECT * FROM explained('SELECT s.v FROM (VALUES (7), (40000)) o(x) JOIN sorted_p s ON s.k = o.x') line
+SELECT regexp_replace(line, '\((\S+) = (k|s\.k)\)', '(\2 = \1)') AS line
+FROM explained('SELECT s.v FROM (VALUES (7), (40000)) o(x) JOIN sorted_p s ON s.k = o.x') line
 WHERE line !~ 'Read|File';
 RESET enable_hashjoin; RESET enable_mergejoin;
 DEALLOCATE ALL;

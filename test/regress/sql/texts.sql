@@ -5,7 +5,7 @@ FROM (SELECT same(format('SELECT t FROM %%t WHERE t LIKE %s', pattern), 'texts')
                         '''a%'' ESCAPE ''''', '''日_''', '''日%''', '''a\''', '''kkkk%''', '''''', '''%''']) pattern) r
 GROUP BY result ORDER BY result;
 SELECT same(query, 'texts') AS result, query FROM unnest(ARRAY[
-    'SELECT min(t), max(t) FROM %t WHERE t LIKE ''A%''', 'SELECT min(b), max(b) FROM %t',
+    'SELECT min(t), max(t) FROM %t WHERE t LIKE ''A%''', 'SELECT b FROM %t ORDER BY b LIMIT 3',
     'SELECT length(t) FROM %t WHERE t = repeat(''k'', 64) || ''b''', 'SELECT length(t) FROM %t WHERE t > repeat(''k'', 64) || ''b''',
     'SELECT length(t) FROM %t WHERE t COLLATE "C" > repeat(''k'', 64) || ''b''', 'SELECT length(t) FROM %t WHERE t >= repeat(''k'', 64)',
     'SELECT count(*) FROM %t WHERE t IN (''ab'', repeat(''k'', 64) || ''é'')', 'SELECT count(*) FROM %t WHERE t IS NULL',
