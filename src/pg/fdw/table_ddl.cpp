@@ -78,8 +78,7 @@ struct TypeWriter {
     static bool is_list(TypeId id) { return id == TypeId::kList || id == TypeId::kFixedList; }
 
     static bool is_composite(const DataType& type) {
-        return type.id == TypeId::kStruct && !type.children.empty() &&
-               type.annotation != column::Annotation::kVariant;
+        return type.id == TypeId::kStruct && !type.children.empty();
     }
 
     std::string write(const Field& field, const std::string& path) {
