@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <random>
 
+#include "nested_files.h"
 #include "text_table.h"
 
 namespace loom::test {
@@ -412,6 +413,7 @@ int main(int argc, char** argv) {
         sizes();
         folders();
         talks();
+        write_nested_files(g_dir);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "loom-test-files: %s\n", error.what());
         return 1;
