@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <random>
 
+#include "fault_files.h"
 #include "nested_files.h"
 #include "text_table.h"
 
@@ -414,6 +415,7 @@ int main(int argc, char** argv) {
         folders();
         talks();
         write_nested_files(g_dir);
+        write_fault_files(g_dir);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "loom-test-files: %s\n", error.what());
         return 1;
