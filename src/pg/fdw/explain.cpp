@@ -74,20 +74,30 @@ void explain_quals(ForeignScanState* node, ExplainState* es, const std::vector<i
     }
 }
 
+// The size of a file, or -1 if it is gone since.
+int64_t size_of(const std::string& path) {
+    try {
+        return static_cast<int64_t>(io::stat_local_file(path).size);
+    } catch (const base::Error&) {
+        return -1;
+    }
+}
+
 void explain_files(FileScan& scan, ExplainState* es, const std::vector<int64_t>& bytes) {
     size_t listed = 0;
     for (size_t i = 0; i < scan.files().size() && listed < kMaxFilesListed; ++i) {
         if (es->analyze && scan.files().size() > kMaxFilesListed && bytes[i] == 0) continue;
-        const std::string& path = scan.files()[i].path;
-        const auto size = static_cast<int64_t>(io::stat_local_file(path).size);
         ++listed;
+        const std::string& path = scan.files()[i].path;
+        const int64_t size = es->analyze || es->costs ? size_of(path) : 0;
+        const std::string size_text = size < 0 ? "gone" : format_bytes(size);
         const std::string label = fmt::format("File {}", i);
         if (es->analyze)
-            property(es, label.c_str(),
-                     fmt::format("{} (read: {}, size: {})", path, format_bytes(bytes[i]),
-                                 format_bytes(size)));
+            property(
+                es, label.c_str(),
+                fmt::format("{} (read: {}, size: {})", path, format_bytes(bytes[i]), size_text));
         else if (es->costs)
-            property(es, label.c_str(), fmt::format("{} (size: {})", path, format_bytes(size)));
+            property(es, label.c_str(), fmt::format("{} (size: {})", path, size_text));
         else
             property(es, label.c_str(), path);
     }

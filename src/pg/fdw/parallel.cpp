@@ -82,8 +82,11 @@ void initialize_dsm(ForeignScanState* node, ParallelContext*, void* coordinate) 
     });
 }
 
-void reinitialize_dsm(ForeignScanState*, ParallelContext*, void* coordinate) {
-    static_cast<ParallelScan*>(coordinate)->counter.store(0);
+void reinitialize_dsm(ForeignScanState* node, ParallelContext*, void* coordinate) {
+    auto* shared = static_cast<ParallelScan*>(coordinate);
+    shared->counter.store(0);
+    state_of(node)->scan->use_counter(&shared->counter);
+    state_of(node)->parallel = shared;
 }
 
 void initialize_worker(ForeignScanState* node, shm_toc*, void* coordinate) {

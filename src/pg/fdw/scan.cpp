@@ -49,16 +49,21 @@ void describe_place(void* arg) {
                    static_cast<long long>(place->row_group), place->column);
 }
 
-// Adds a place to errors until pg_call restores the stack. Plain data: no destructor.
-struct PlaceCallback {
+// Runs `body` in memory context `target`, with a place in the CONTEXT of its errors.
+// PostgreSQL-side code: after an error pg_call restores both.
+template <typename Body>
+auto at_place_maylongjmp(const Place& place, MemoryContext target, Body body) {
     ErrorContextCallback callback;
-    explicit PlaceCallback(const Place& place) {
-        callback.callback = describe_place;
-        callback.arg = const_cast<Place*>(&place);
-        callback.previous = error_context_stack;
-        error_context_stack = &callback;
-    }
-};
+    callback.callback = describe_place;
+    callback.arg = const_cast<Place*>(&place);
+    callback.previous = error_context_stack;
+    error_context_stack = &callback;
+    MemoryContext old = MemoryContextSwitchTo(target);
+    auto result = body();
+    MemoryContextSwitchTo(old);
+    error_context_stack = callback.previous;
+    return result;
+}
 
 }  // namespace
 
@@ -189,7 +194,7 @@ bool FileScan::skipped_by_path(size_t file) {
         if (def_.columns[i].source != ColumnSource::kPathKey) continue;
         const auto text = path_key_value(files_[file], def_.columns[i].source_name);
         if (!text) continue;
-        values[i] = input_value(def_.columns[i], *text);
+        values[i] = input_value(def_.columns[i], files_[file].path, *text);
         nulls[i] = false;
     }
     const Datum* value_array = values.data();
@@ -199,24 +204,25 @@ bool FileScan::skipped_by_path(size_t file) {
     return !keep;
 }
 
-Datum FileScan::input_value(const ColumnDef& def, const std::string& text) {
+Datum FileScan::input_value(const ColumnDef& def, const std::string& path,
+                            const std::string& text) {
     const char* bytes = text.c_str();
+    const Place place{path.c_str(), -1, def.name.c_str()};
     return pg_call([&] {
-        MemoryContext old = MemoryContextSwitchTo(file_context_);
-        Oid input;
-        Oid parameter;
-        getTypeInputInfo(def.type, &input, &parameter);
-        const Datum value =
-            OidInputFunctionCall(input, const_cast<char*>(bytes), parameter, def.typmod);
-        MemoryContextSwitchTo(old);
-        return value;
+        return at_place_maylongjmp(place, file_context_, [&] {
+            Oid input;
+            Oid parameter;
+            getTypeInputInfo(def.type, &input, &parameter);
+            return OidInputFunctionCall(input, const_cast<char*>(bytes), parameter, def.typmod);
+        });
     });
 }
 
 void FileScan::bind_virtual_column(Column& column, const std::optional<std::string>& value) {
     column.constant = true;
     column.constant_null = !value.has_value();
-    column.constant_value = value ? input_value(*column.def, *value) : 0;
+    column.constant_value =
+        value ? input_value(*column.def, files_[current_file_].path, *value) : 0;
 }
 
 void FileScan::bind_field_column(Column& column, const column::Schema& schema) {
@@ -234,11 +240,9 @@ void FileScan::bind_field_column(Column& column, const column::Schema& schema) {
     const char* name = column.def->name.c_str();
     const Place place{files_[current_file_].path.c_str(), -1, column.def->name.c_str()};
     column.converter = pg_call([&] {
-        PlaceCallback callback(place);
-        MemoryContext old = MemoryContextSwitchTo(file_context_);
-        Converter* converter = make_converter(field, column.def->type, column.def->typmod, name);
-        MemoryContextSwitchTo(old);
-        return converter;
+        return at_place_maylongjmp(place, file_context_, [&] {
+            return make_converter(field, column.def->type, column.def->typmod, name);
+        });
     });
 }
 
@@ -394,10 +398,10 @@ void FileScan::load(int64_t row, int64_t count) {
         const Place place{files_[current_file_].path.c_str(), current_row_group_,
                           column.def->name.c_str()};
         pg_call([&] {
-            PlaceCallback callback(place);
-            MemoryContext old = MemoryContextSwitchTo(batch_context_);
-            convert_rows(*column.converter, view, 0, count, column.values, column.nulls);
-            MemoryContextSwitchTo(old);
+            at_place_maylongjmp(place, batch_context_, [&] {
+                convert_rows(*column.converter, view, 0, count, column.values, column.nulls);
+                return true;
+            });
         });
     }
     reader.file().check_mapping();

@@ -29,13 +29,47 @@ Oid bytes_type(const Field& field) {
     return type.id == TypeId::kUtf8 ? TEXTOID : BYTEAOID;
 }
 
+// Returns whether values of `type` can be taken for a hinted PostgreSQL type. pg2arrow copies the
+// inner form of many types into binary fields; of those only inet's is taken, since another type's
+// inner form could not be checked.
+bool hint_is_usable(const DataType& type, Oid hinted) {
+    switch (type.id) {
+        case TypeId::kUtf8: {
+            char category;
+            bool preferred;
+            get_type_category_preferred(hinted, &category, &preferred);
+            return strchr("SUEIGV", category) != nullptr;
+        }
+        case TypeId::kBinary:
+            return hinted == INETOID || hinted == BYTEAOID;
+        case TypeId::kFixedBinary:
+            return hinted == BYTEAOID || hinted == BPCHAROID || hinted == TEXTOID ||
+                   (hinted == UUIDOID && type.fixed_width == 16) ||
+                   (hinted == MACADDROID && type.fixed_width == 6) ||
+                   (hinted == INETOID && (type.fixed_width == 4 || type.fixed_width == 16));
+        case TypeId::kInt32:
+            return hinted == OIDOID || hinted == INT4OID;
+        case TypeId::kInt64:
+            return hinted == CASHOID || hinted == INT8OID;
+        default:
+            return false;
+    }
+}
+
+Oid find_hinted_type(const std::string& hint);
+
 // Resolves PG-Strom's field key `pg_type` = [SCHEMA.]NAME[@EXTENSION]. An unknown name is no error:
 // the hint is advice.
 Oid hinted_type(const Field& field) {
     const std::string* hint = field.find_metadata("pg_type");
     if (hint == nullptr || column::is_nested(field.type->id)) return InvalidOid;
+    const Oid type = find_hinted_type(*hint);
+    return OidIsValid(type) && hint_is_usable(*field.type, type) ? type : InvalidOid;
+}
+
+Oid find_hinted_type(const std::string& hint) {
     char name[NAMEDATALEN * 3];
-    strlcpy(name, hint->c_str(), sizeof name);
+    strlcpy(name, hint.c_str(), sizeof name);
     if (char* at = strchr(name, '@')) *at = '\0';
     const char* schema = nullptr;
     const char* local = name;
