@@ -77,7 +77,7 @@ def compare(path, expected, got):
 def _compare_column(path, want, have):
     kind = want["duckdb_type"]
     if "VARIANT" in kind:
-        return None  # DuckDB decodes these and takes their null for NULL
+        return None  # DuckDB prints texts without quotes and takes a variant's null for NULL
     if want["non_null"] != have[NON_NULL]:
         return f"{have[NON_NULL]} values that are not NULL instead of {want['non_null']}"
     if kind.startswith("GEOMETRY"):

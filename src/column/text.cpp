@@ -277,7 +277,8 @@ class TextPrinter {
             case TypeId::kUtf8:
                 // JSON inside lists needs no quotes: its own brackets and quotes delimit it.
                 print_utf8(base::as_text(bytes_of(cell)),
-                           nested && type.annotation != Annotation::kJson);
+                           nested && type.annotation != Annotation::kJson &&
+                               type.annotation != Annotation::kVariant);
                 break;
             case TypeId::kBinary:
             case TypeId::kFixedBinary:
@@ -379,6 +380,11 @@ class JsonPrinter {
                 out_ += base::bit_at(cell.view->as<uint8_t>(), cell.row) ? "true" : "false";
                 return;
             case TypeId::kUtf8:
+                // A variant is JSON that our own code wrote.
+                if (type.annotation == Annotation::kVariant) {
+                    out_ += base::as_text(bytes_of(cell));
+                    return;
+                }
                 return append_json_string(base::as_text(bytes_of(cell)), out_);
             case TypeId::kBinary:
             case TypeId::kFixedBinary: {

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <random>
 
+#include "fault_files.h"
+#include "nested_files.h"
 #include "text_table.h"
 
 namespace loom::test {
@@ -412,6 +414,8 @@ int main(int argc, char** argv) {
         sizes();
         folders();
         talks();
+        write_nested_files(g_dir);
+        write_fault_files(g_dir);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "loom-test-files: %s\n", error.what());
         return 1;

@@ -7,6 +7,7 @@
 #include "pg/types/converter.h"
 
 extern "C" {
+#include "catalog/heap.h"
 #include "mb/pg_wchar.h"
 }
 
@@ -78,8 +79,7 @@ struct TypeWriter {
     static bool is_list(TypeId id) { return id == TypeId::kList || id == TypeId::kFixedList; }
 
     static bool is_composite(const DataType& type) {
-        return type.id == TypeId::kStruct && !type.children.empty() &&
-               type.annotation != column::Annotation::kVariant;
+        return type.id == TypeId::kStruct && !type.children.empty();
     }
 
     std::string write(const Field& field, const std::string& path) {
@@ -133,6 +133,11 @@ std::string table_options(const format::DiscoveredTable& table) {
     return list;
 }
 
+// Returns `name`, or another one for a name of PostgreSQL's own columns (tableoid, ctid, ...).
+std::string user_name(const std::string& name) {
+    return SystemAttributeByName(name.c_str()) == nullptr ? name : "__" + name;
+}
+
 // Gives the fields of a file names that PostgreSQL accepts and that are unique. A name that had to
 // change gets a `field` option; of several fields with one name the nth is called NAME#n there.
 struct ColumnNamer {
@@ -147,8 +152,8 @@ struct ColumnNamer {
 
     ColumnDdl name(const Field& field, size_t position) {
         ColumnDdl column;
-        std::string wanted =
-            cut_name(field.name.empty() ? "column_" + std::to_string(position + 1) : field.name);
+        std::string wanted = user_name(
+            cut_name(field.name.empty() ? "column_" + std::to_string(position + 1) : field.name));
         const int n = ++seen[field.name];
         if (n > 1) wanted = cut_name("__" + wanted + "_" + std::to_string(n));
         column.name = wanted;
@@ -184,7 +189,7 @@ TableDdl make_table_ddl(const format::DiscoveredTable& table, const std::string&
         ddl.columns.push_back(std::move(column));
     }
     for (const format::PathKeyColumn& key : table.keys)
-        ddl.columns.push_back({cut_name(key.name), key_type(key.type),
+        ddl.columns.push_back({user_name(cut_name(key.name)), key_type(key.type),
                                " OPTIONS (virtual " + quote_text(key.name) + ")"});
     return ddl;
 }

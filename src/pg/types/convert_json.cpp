@@ -41,7 +41,9 @@ void append_leaf(Converter& self, const ColumnView& view, int64_t row, StringInf
         return;
     }
     char* text = OutputFunctionCall(&self.function, value);
-    const bool plain = is_number(type) && strpbrk(text, "nN") == nullptr;  // no NaN, no infinity
+    const bool json = type == JSONOID || type == JSONBOID;
+    const bool plain =
+        json || (is_number(type) && strpbrk(text, "nN") == nullptr);  // no NaN, no infinity
     if (plain)
         appendStringInfoString(out, text);
     else
@@ -100,10 +102,24 @@ void append_map(Converter& self, const ColumnView& view, int64_t row, StringInfo
     pfree(key.data);
 }
 
+bool is_union(const ColumnView& view) {
+    return view.type->id == TypeId::kSparseUnion || view.type->id == TypeId::kDenseUnion;
+}
+
+int64_t union_row(const ColumnView& view, int64_t row) {
+    return view.type->id == TypeId::kDenseUnion ? view.offsets[row] : row;
+}
+
 void append_union(Converter& self, const ColumnView& view, int64_t row, StringInfo out) {
     const int child = view.as<int8_t>()[row];
-    const int64_t child_row = view.type->id == TypeId::kDenseUnion ? view.offsets[row] : row;
-    append_json(*self.members[child], view.children[child], child_row, out);
+    append_json(*self.members[child], view.children[child], union_row(view, row), out);
+}
+
+// Unions have no validity of their own: one is NULL where its value is.
+bool is_null_value(const ColumnView& view, int64_t row) {
+    if (view.is_null(row)) return true;
+    if (!is_union(view)) return view.type->id == TypeId::kNull;
+    return is_null_value(view.children[view.as<int8_t>()[row]], union_row(view, row));
 }
 
 Converter* make_json_converter(const column::Field& field, const char* column_name);
@@ -118,7 +134,9 @@ void prepare(Converter& self, const column::Field& field) {
         return;
     }
     int32 typmod;
-    const Oid leaf = default_type(field, &typmod);
+    Oid leaf = default_type(field, &typmod);
+    // As json it keeps its text, and what it belongs to is parsed as a whole.
+    if (leaf == JSONBOID) leaf = JSONOID;
     self.inner = make_converter(field, leaf, typmod, self.column_name);
     Oid output;
     bool is_varlena;
@@ -142,6 +160,7 @@ void rows_json(Converter& self, const ColumnView& view, int64_t begin, int64_t c
     StringInfoData text;
     initStringInfo(&text);
     for (int64_t i = 0; i < count; ++i) {
+        nulls[i] = nulls[i] || is_null_value(view, begin + i);
         if (nulls[i]) continue;
         resetStringInfo(&text);
         append_json(self, view, begin + i, &text);

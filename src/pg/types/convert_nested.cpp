@@ -89,7 +89,7 @@ ConvertRows choose_array(Converter& self, const column::Field& field) {
     self.element_type = element;
     get_typlenbyvalalign(element, &self.element_length, &self.element_by_value,
                          &self.element_align);
-    self.inner = make_converter(child, element, self.typmod, self.column_name);
+    self.inner = make_converter(child, element, self.typmod, psprintf("%s[]", self.column_name));
     return rows_array;
 }
 

@@ -25,6 +25,7 @@ int32 numeric_typmod(int precision, int scale) {
 Oid bytes_type(const Field& field) {
     const DataType& type = *field.type;
     if (type.annotation == Annotation::kUuid && type.fixed_width == 16) return UUIDOID;
+    if (type.annotation == Annotation::kVariant && type.id == TypeId::kUtf8) return JSONBOID;
     return type.id == TypeId::kUtf8 ? TEXTOID : BYTEAOID;
 }
 
@@ -142,8 +143,7 @@ Oid default_type(const Field& field, int32* typmod) {
             return OidIsValid(element_type) ? get_array_type(element_type) : InvalidOid;
         }
         case TypeId::kStruct:
-            return type.children.empty() || type.annotation == Annotation::kVariant ? JSONBOID
-                                                                                    : InvalidOid;
+            return type.children.empty() ? JSONBOID : InvalidOid;
         case TypeId::kMap:
         case TypeId::kSparseUnion:
         case TypeId::kDenseUnion:

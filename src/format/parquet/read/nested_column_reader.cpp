@@ -5,11 +5,20 @@
 
 #include "format/parquet/decode/convert.h"
 #include "format/parquet/decode/expand.h"
+#include "format/parquet/variant/variant_json.h"
 
 namespace loom::parquet {
 
 using base::ErrorKind;
+using column::BytesView;
 using column::ColumnView;
+
+namespace {
+
+// Bytes of the texts of one call: small variants can stand for enormous texts.
+constexpr uint64_t kMaxVariantBytes = uint64_t{1} << 30;
+
+}  // namespace
 
 NestedColumnReader::NestedColumnReader(FileStatePtr file, int64_t row_group, int column,
                                        const format::ReadOptions& options)
@@ -103,6 +112,8 @@ ColumnView NestedColumnReader::build(const Node& node, Place place, NodeBuffers&
             return build_leaf(node, place, out);
         case Node::Kind::kStruct:
             return build_struct(node, place, out);
+        case Node::Kind::kVariant:
+            return build_variant(node, place, out);
         case Node::Kind::kList:
         case Node::Kind::kMap:
             break;
@@ -211,6 +222,43 @@ ColumnView NestedColumnReader::build_list(const Node& node, Place place, NodeBuf
     }
     out.child_views[0] = build(
         node.children[0], {node.repetition_level, node.element_level, elements}, *out.children[0]);
+    return view;
+}
+
+// Turns the group that stores a variant into texts.
+ColumnView NestedColumnReader::build_variant(const Node& node, Place place, NodeBuffers& out) {
+    ColumnView view;
+    view.type = node.type.get();
+    view.length = place.rows;
+    if (node.nullable) {
+        view.null_count = mark_valid(batch(node.first_leaf), node.defined_level, place, out);
+        if (view.null_count != 0) view.validity = out.validity.data();
+    }
+    const ColumnView group = build(node.children[0], place, *out.children[0]);
+    out.values.resize_discarding(static_cast<uint64_t>(place.rows) * sizeof(BytesView));
+    auto* texts = out.values.as<BytesView>();
+    view.values = texts;
+    uint64_t bytes = 0;
+    for (int64_t row = 0; row < place.rows; ++row) {
+        texts[row] = {};
+        if (view.is_null(row)) continue;
+        base::check_stop(file_->options.stop);
+        const std::string text = variant_to_json(group, row);
+        if (text.size() > kMaxVariantBytes - bytes)
+            base::raise(ErrorKind::kLimit, "a batch of variants of more than {} bytes as text",
+                        kMaxVariantBytes);
+        out.heap.resize(bytes + text.size());
+        std::memcpy(out.heap.data() + bytes, text.data(), text.size());
+        texts[row].size = static_cast<int64_t>(text.size());
+        bytes += text.size();
+    }
+    // The heap does not move any more.
+    const uint8_t* next = out.heap.data();
+    for (int64_t row = 0; row < place.rows; ++row) {
+        if (view.is_null(row)) continue;
+        texts[row].data = next;
+        next += texts[row].size;
+    }
     return view;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Structs, lists and maps of any depth.
+// Structs, lists, maps and variants of any depth.
 
 #include <memory>
 #include <vector>
@@ -12,11 +12,12 @@ namespace loom::parquet {
 /// What a node hands out for one batch.
 struct NodeBuffers {
     explicit NodeBuffers(base::MemoryBudget* budget)
-        : validity(budget), offsets(budget), values(budget) {}
+        : validity(budget), offsets(budget), values(budget), heap(budget) {}
 
     base::Buffer validity;
     base::Buffer offsets;
     base::Buffer values;
+    base::Buffer heap;  ///< the texts of variants
     std::vector<column::ColumnView> child_views;
     std::vector<std::unique_ptr<NodeBuffers>> children;
 };
@@ -52,6 +53,7 @@ class NestedColumnReader final : public format::ColumnReader {
     column::ColumnView build_leaf(const Node& node, Place place, NodeBuffers& out);
     column::ColumnView build_struct(const Node& node, Place place, NodeBuffers& out);
     column::ColumnView build_list(const Node& node, Place place, NodeBuffers& out);
+    column::ColumnView build_variant(const Node& node, Place place, NodeBuffers& out);
     int64_t mark_valid(const LeafBatch& levels, int defined, Place place, NodeBuffers& out);
     static void check_rows(int64_t found, int64_t expected);
 

@@ -130,8 +130,26 @@ class Builder {
                 return convert_map(place);
         }
         Node node = convert_struct(count, place);
-        if (kind == LogicalKind::kVariant)
-            node.type = column::with_annotation(*node.type, Annotation::kVariant);
+        const bool variant = kind == LogicalKind::kVariant && has_metadata(*node.type);
+        return variant ? make_variant(place, std::move(node)) : node;
+    }
+
+    // Whether a group can be a variant; to others the annotation does not apply.
+    static bool has_metadata(const column::DataType& group) noexcept {
+        for (const Field& member : group.children)
+            if (member.name == "metadata" && column::is_bytes(member.type->id)) return true;
+        return false;
+    }
+
+    // A variant is a text to those who read it; its group stays below.
+    static Node make_variant(Place place, Node group) {
+        group.defined_level = level(place.definition);
+        Node node;
+        node.kind = Node::Kind::kVariant;
+        node.repetition_level = group.repetition_level;
+        node.type =
+            column::with_annotation(*column::make_type(TypeId::kUtf8), Annotation::kVariant);
+        add_child(node, std::move(group));
         return node;
     }
 

@@ -18,7 +18,7 @@ inline constexpr int kMaxSchemaDepth = 250;
 /// Terms: a list's "element level" is the definition level from which on a slot holds an element; a
 /// node is not NULL from its "defined level" on.
 struct Node {
-    enum class Kind : uint8_t { kLeaf, kStruct, kList, kMap };
+    enum class Kind : uint8_t { kLeaf, kStruct, kList, kMap, kVariant };
 
     Kind kind = Kind::kLeaf;
     bool nullable = false;
@@ -29,7 +29,9 @@ struct Node {
     int leaf = -1;        ///< kLeaf: ordinal; -1 for the absent value of a set-like map
     int first_leaf = -1;  ///< first leaf below (or this), -1 if there is none
     column::TypePtr type;
-    std::vector<Node> children;  ///< kList: the element; kMap: a struct of key and value
+    /// kList: the element; kMap: a struct of key and value; kVariant: the group that stores it,
+    /// never NULL itself.
+    std::vector<Node> children;
 };
 
 /// A stored column.
