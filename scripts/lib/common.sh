@@ -11,6 +11,8 @@ build() {
     shift
     local log=$top/build/$preset-configure.log
     mkdir -p "$top/build"
+    # Lets clones of one user share what ccache keeps.
+    export CCACHE_BASEDIR=$top CCACHE_NOHASHDIR=1
     (cd "$top" && cmake --preset "$preset" >"$log" 2>&1) || { tail -30 "$log"; die "cmake failed, see $log"; }
     (cd "$top" && cmake --build "build/$preset" ${1:+--target "$@"})
 }

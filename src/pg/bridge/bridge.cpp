@@ -94,7 +94,7 @@ void raise_maylongjmp(const ErrorReport& report) {
 
 bool collation_is_c_maylongjmp(Oid collation) {
 #if PG_VERSION_NUM >= 180000
-    return pg_newlocale_from_collation(collation)->collate_is_c;
+    return OidIsValid(collation) && pg_newlocale_from_collation(collation)->collate_is_c;
 #else
     return lc_collate_is_c(collation);
 #endif

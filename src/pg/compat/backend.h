@@ -7,6 +7,9 @@ extern "C" {
 
 #include "access/htup_details.h"
 #include "access/sysattr.h"
+#include "catalog/heap.h"
+#include "catalog/indexing.h"
+#include "catalog/pg_attribute.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
 #include "commands/explain.h"
@@ -22,6 +25,7 @@ extern "C" {
 #include "optimizer/pathnode.h"
 #include "optimizer/planmain.h"
 #include "optimizer/restrictinfo.h"
+#include "parser/parse_type.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -93,6 +97,34 @@ inline bool walk_expression(Node* node, bool (*walker)(Node*, void*), void* cont
     return expression_tree_walker(node, reinterpret_cast<bool (*)()>(walker), context);
 #pragma GCC diagnostic pop
 #endif
+}
+
+/// parseTypeString, whose last argument says since 16 where a soft error goes.
+inline void parse_type_maylongjmp(const char* text, Oid* type, int32* typmod) {
+#if PG_VERSION_NUM >= 160000
+    parseTypeString(text, type, typmod, nullptr);
+#else
+    parseTypeString(text, type, typmod, false);
+#endif
+}
+
+/// InsertPgAttributeTuples with the same attoptions (0: none) for all attributes; since 17 they
+/// come in a struct with the statistics target.
+inline void insert_attributes_maylongjmp(Relation pg_attribute, TupleDesc descriptor, Oid table,
+                                         Datum options, CatalogIndexState indexes) {
+#if PG_VERSION_NUM >= 170000
+    auto* extra = static_cast<FormExtraData_pg_attribute*>(
+        palloc0(sizeof(FormExtraData_pg_attribute) * (descriptor->natts + 1)));
+    for (int i = 0; i < descriptor->natts; ++i) {
+        extra[i].attstattarget.isnull = true;
+        extra[i].attoptions.value = options;
+        extra[i].attoptions.isnull = options == 0;
+    }
+#else
+    auto* extra = static_cast<Datum*>(palloc(sizeof(Datum) * (descriptor->natts + 1)));
+    for (int i = 0; i < descriptor->natts; ++i) extra[i] = options;
+#endif
+    InsertPgAttributeTuples(pg_attribute, descriptor, table, extra, indexes);
 }
 
 /// Returns whether a collation orders text by bytes.

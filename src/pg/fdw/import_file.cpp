@@ -10,12 +10,9 @@
 extern "C" {
 #include "access/heapam.h"
 #include "access/table.h"
-#include "catalog/heap.h"
-#include "catalog/indexing.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_class.h"
-#include "parser/parse_type.h"
 #include "utils/array.h"
 #include "utils/inval.h"
 }
@@ -26,18 +23,15 @@ namespace {
 
 constexpr size_t kMaxColumns = INT16_MAX;
 
-// The attoptions of new attributes. Recent minor releases keep a version of each attribute there,
-// which must not be lower than that of the attributes before it.
-Datum* attribute_options_maylongjmp(int count) {
+// The attoptions of new attributes, or none. Recent minor releases keep a version of each attribute
+// there, which must not be lower than that of the attributes before it.
+Datum attribute_options_maylongjmp() {
 #ifdef LOOM_ATTRIBUTE_VERSIONS
     const char* text = psprintf("pg_attver=" UINT64_FORMAT, GetNextAttributeVersion());
     Datum option = PointerGetDatum(cstring_to_text(text));
-    ArrayType* array = construct_array(&option, 1, TEXTOID, -1, false, TYPALIGN_INT);
-    auto* options = static_cast<Datum*>(palloc(sizeof(Datum) * count));
-    for (int i = 0; i < count; ++i) options[i] = PointerGetDatum(array);
-    return options;
+    return PointerGetDatum(construct_array(&option, 1, TEXTOID, -1, false, TYPALIGN_INT));
 #else
-    return nullptr;
+    return Datum{0};
 #endif
 }
 
@@ -49,18 +43,14 @@ void append_attributes_maylongjmp(Oid table, const ColumnDdl* columns, int count
     for (int i = 0; i < count; ++i) {
         Oid type;
         int32 typmod;
-#if PG_VERSION_NUM >= 160000
-        parseTypeString(columns[i].type.c_str(), &type, &typmod, nullptr);
-#else
-        parseTypeString(columns[i].type.c_str(), &type, &typmod, false);
-#endif
+        parse_type_maylongjmp(columns[i].type.c_str(), &type, &typmod);
         TupleDescInitEntry(descriptor, static_cast<AttrNumber>(i + 1), columns[i].name.c_str(),
                            type, typmod, type_is_array(type) ? 1 : 0);
         TupleDescAttr(descriptor, i)->attnum =
             static_cast<AttrNumber>(MaxHeapAttributeNumber + i + 1);
     }
-    InsertPgAttributeTuples(attributes, descriptor, table, attribute_options_maylongjmp(count),
-                            indexes);
+    insert_attributes_maylongjmp(attributes, descriptor, table, attribute_options_maylongjmp(),
+                                 indexes);
     CatalogCloseIndexes(indexes);
     table_close(attributes, RowExclusiveLock);
 

@@ -3,7 +3,15 @@ EXPLAIN (COSTS OFF) SELECT id FROM six_p WHERE id > 4;
 EXPLAIN (COSTS OFF, VERBOSE) SELECT id FROM six_p s WHERE id > 4;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM six_p;
 EXPLAIN (COSTS OFF) SELECT 1 FROM six_p;
-EXPLAIN (COSTS OFF, FORMAT JSON) SELECT id FROM six_a WHERE id = 4;
+-- The same in JSON, but for a property that PostgreSQL prints since 18.
+CREATE FUNCTION explained_json(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE plan text;
+BEGIN
+    EXECUTE 'EXPLAIN (COSTS OFF, FORMAT JSON) ' || query INTO plan;
+    RETURN regexp_replace(plan, '\n *"Disabled": false,?', '');
+END $$;
+SELECT explained_json('SELECT id FROM six_a WHERE id = 4');
+DROP FUNCTION explained_json;
 CREATE TABLE taken (id int);
 DO $$
 DECLARE plan jsonb;

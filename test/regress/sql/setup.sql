@@ -51,12 +51,14 @@ CREATE FUNCTION same(query text, base text DEFAULT 'all_types') RETURNS text LAN
     FROM differences(query, base) d
 $$;
 
--- EXPLAIN ANALYZE without times, and without sizes that depend on a compression library's version.
+-- EXPLAIN ANALYZE without times, without sizes that depend on a compression library's version, and with
+-- row counts as PostgreSQL printed them before 18.
 CREATE FUNCTION explained(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE line text;
 BEGIN
     FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF) ' || query LOOP
         line := regexp_replace(line, 'size: [^)]*', 'size: N');
+        line := regexp_replace(line, '(actual rows=[0-9]+)\.00', '\1');
         RETURN NEXT regexp_replace(line, '((Read|read)[^:]*: )[1-9][0-9.]*(B|kB|MB)', '\1N');
     END LOOP;
 END $$;

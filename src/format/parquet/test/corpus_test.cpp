@@ -4,6 +4,8 @@
 // LOOM_CORPUS names another place, LOOM_CORPUS_FILE one file to look at, LOOM_CORPUS_VERBOSE lists
 // all refusals.
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
