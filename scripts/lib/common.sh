@@ -77,7 +77,7 @@ cluster_start() {
     } | as_server tee "$home/data/postgresql.auto.conf" >/dev/null
     cluster_running "$home" && cluster_stop "$home"
     (cd / && as_server "$bin/pg_ctl" -D "$home/data" -l "$home/data/server.log" -w -t 60 start \
-        >/dev/null) || { tail -20 "$home/data/server.log"; die "the server did not start"; }
+        >/dev/null 9<&-) || { tail -20 "$home/data/server.log"; die "the server did not start"; }
 }
 
 cluster_running() {

@@ -138,6 +138,44 @@ DROP ROLE regress_fault_reader;
 COPY six_p TO STDOUT;
 COPY (SELECT id FROM six_p WHERE id < 3 UNION ALL SELECT 0) TO STDOUT (FORMAT csv, HEADER);
 
+-- A cancelled statement leaves a session that works: inside a block that catches it, at a cursor, while a table is
+-- made; nothing stays open.
+CREATE FUNCTION descriptors() RETURNS bigint LANGUAGE sql AS $$SELECT count(*) FROM pg_ls_dir('/proc/self/fd')$$;
+CREATE TABLE before AS SELECT descriptors() AS n;
+SET statement_timeout = '200ms';
+DO $$
+BEGIN
+    PERFORM count(*) FROM sorted_p a, sorted_a b WHERE a.v > b.v + 2000;
+EXCEPTION WHEN query_canceled THEN
+    RAISE WARNING 'cancelled, and the sum is %', (SELECT sum(id) FROM six_p);
+END $$;
+CREATE TABLE never AS SELECT a.k FROM sorted_p a, sorted_a b WHERE a.v > b.v + 2000;
+BEGIN;
+DECLARE slow CURSOR FOR SELECT a.k FROM sorted_p a, sorted_a b WHERE a.v > b.v + 2000;
+SAVEPOINT s;
+FETCH 1 FROM slow;
+ROLLBACK TO s;
+SET LOCAL statement_timeout = 0;
+SELECT count(*) FROM sorted_p;
+FETCH 1 FROM slow;
+COMMIT;
+RESET statement_timeout;
+SELECT to_regclass('never');
+DO $$
+BEGIN
+    FOR i IN 1..1000 LOOP
+        BEGIN
+            PERFORM 1 / (id - 2) FROM six_p;
+        EXCEPTION WHEN division_by_zero THEN
+        END;
+    END LOOP;
+END $$;
+SELECT sum(id) FROM six_p;
+SELECT descriptors() - n < 10 AS closed FROM before;
+SELECT name FROM pg_backend_memory_contexts WHERE name ~ 'pg_loom';
+DROP TABLE before;
+DROP FUNCTION descriptors;
+
 -- EXPLAIN was kept as the statement's plan, or did its work twice.
 PREPARE counted AS SELECT count(*) FROM six_p WHERE id > 2;
 SET plan_cache_mode = force_generic_plan;
