@@ -70,9 +70,12 @@ SELECT id FROM folded WHERE t = 'A' ORDER BY id;
 SELECT id FROM folded WHERE t IN ('A', 'b') ORDER BY id;
 SELECT id FROM folded WHERE t > 'A' ORDER BY id;
 SELECT lower(min(t)), count(*) FROM folded GROUP BY t HAVING count(*) > 1 ORDER BY 1;
-SELECT id FROM folded WHERE t LIKE 'A%';
+-- PostgreSQL answers this since 18.
+CREATE TABLE folded_rows AS SELECT id, t FROM folded;
+SELECT answer('SELECT id FROM %t WHERE t LIKE ''A%''', 'folded') = answer('SELECT id FROM %t WHERE t LIKE ''A%''', 'folded_rows') AS like_agrees;
 SELECT id FROM folded WHERE t COLLATE "C" = 'A';
 DROP FOREIGN TABLE folded;
+DROP TABLE folded_rows;
 DROP COLLATION no_case;
 
 -- Names that PostgreSQL keeps for itself, names in upper case, also of folders.
@@ -187,7 +190,7 @@ DECLARE line text;
 BEGIN
     FOR line IN EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) CREATE TABLE made AS SELECT id FROM six_p LOOP
         CONTINUE WHEN line !~ 'actual';
-        RAISE WARNING '%', line;
+        RAISE WARNING '%', replace(line, '.00', '');
     END LOOP;
 END $$;
 SELECT count(*) FROM made;
