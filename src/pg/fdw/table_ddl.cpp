@@ -68,10 +68,11 @@ struct TypeWriter {
             std::string name = cut_name(member.name.empty() ? "column" : member.name);
             if (const int n = ++used[name]; n > 1) name += "__" + std::to_string(n);
             if (!members.empty()) members += ", ";
-            members += quote_name(name) + " " + write(member, path + "_" + name);
+            members += quote_name(name) + " ";
+            members += write(member, fmt::format("{}_{}", path, name));
         }
         const std::string name = unique_type_name(path);
-        const std::string qualified = quote_name(schema) + "." + quote_name(name);
+        std::string qualified = quote_name(schema) + "." + quote_name(name);
         statements.push_back("CREATE TYPE " + qualified + " AS (" + members + ")");
         return qualified;
     }
