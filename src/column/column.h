@@ -79,8 +79,9 @@ class ColumnBuilder {
     std::vector<std::unique_ptr<ColumnBuilder>> children_;
 };
 
-/// Decodes dictionary or runs of `view` (children included) into plain form. Returns `view` itself
-/// where it is plain already, else a view into `scratch`, valid until the next use of `scratch`.
+/// Decodes dictionary or runs of `view` itself (not of its children) into plain form. Returns
+/// `view` where it is plain already, else a view into `scratch`, valid until the next use of
+/// `scratch`.
 ColumnView to_plain(const ColumnView& view, Column& scratch);
 
 }  // namespace loom::column

@@ -208,8 +208,7 @@ int find_field(const column::Schema& schema, const std::string& name) {
     return index >= 0 ? index : find_numbered(schema, name);
 }
 
-const std::optional<std::string> path_key_value(const io::SourceFile& file,
-                                                const std::string& key) {
+std::optional<std::string> path_key_value(const io::SourceFile& file, const std::string& key) {
     if (key == "@pathname") return file.path;
     if (key == "@filename") return file.path.substr(file.path.rfind('/') + 1);
     for (const io::PathKey& entry : file.keys)

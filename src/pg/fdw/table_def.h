@@ -55,7 +55,7 @@ int find_field(const column::Schema& schema, const std::string& name);
 
 /// Returns the value of `virtual` key `key` for a file; raises kBadName if the path gives no such
 /// key.
-const std::optional<std::string> path_key_value(const io::SourceFile& file, const std::string& key);
+std::optional<std::string> path_key_value(const io::SourceFile& file, const std::string& key);
 
 /// Returns the value of `virtual_metadata` key: `KEY` of the schema, or `FIELD.KEY` of a field.
 const std::string* find_metadata(const column::Schema& schema, const std::string& key);
