@@ -1,0 +1,5 @@
+#include "exec/query.h"
+
+#include "exec/expression.h"
+
+namespace loom::exec {}

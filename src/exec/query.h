@@ -1,0 +1,118 @@
+#pragma once
+// The engine's face to its host: a plan, the data it reads, and rows out.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/buffer.h"
+#include "exec/fault.h"
+#include "exec/vector.h"
+#include "format/prune.h"
+#include "format/table_reader.h"
+#include "plan/operator.h"
+
+namespace loom::exec {
+
+/// One file of a table, open, with its columns bound to the scan's.
+struct ScanFile {
+    struct Column {
+        int field = -1;        ///< of the file's schema; -1: `value` for every row
+        column::Scalar value;  ///< in the engine's domain (plan::ParameterValue says how)
+    };
+    std::shared_ptr<format::TableReader> reader;
+    std::vector<Column> columns;
+    /// Row groups and pages that these exclude are skipped. Never more than the filters above say.
+    std::vector<format::PruneCondition> conditions;
+};
+
+/// A table of files.
+struct TableSource {
+    std::vector<ScanFile> files;
+};
+
+/// Rows that only the host can make, e.g. of an ordinary PostgreSQL table. Used by the thread that
+/// calls Query::next alone.
+class RowSource {
+  public:
+    virtual ~RowSource() = default;
+    /// Points `columns` at up to kBatchRows further rows, plain, and returns how many; 0 at the
+    /// end. They stay valid until the next call.
+    virtual int64_t fetch(std::span<Vector> columns) = 0;
+};
+
+/// What the engine asks its host while it works.
+class Host {
+  public:
+    virtual ~Host() = default;
+    /// Called every few milliseconds by the thread that called Query::next. May throw, which ends
+    /// the query.
+    virtual void check_interrupts() = 0;
+};
+
+struct Inputs {
+    std::vector<TableSource> tables;
+    std::vector<RowSource*> rows;
+    std::vector<plan::ParameterValue> parameters;
+};
+
+struct Options {
+    int threads = 1;      ///< threads that work, the caller's included
+    uint64_t memory = 0;  ///< bytes for hash tables, sorts and readers; 0: no limit
+};
+
+/// Rows of the result: plain vectors, valid until the next call of Query::next.
+struct Batch {
+    int64_t rows = 0;
+    std::vector<Vector> columns;
+};
+
+/// What a pipeline did, for EXPLAIN ANALYZE.
+struct PipelineProfile {
+    std::string name;
+    int64_t rows_in = 0;
+    int64_t rows_out = 0;
+    double milliseconds = 0;
+};
+
+struct ScanProfile {
+    std::string name;
+    int64_t row_groups = 0;
+    int64_t row_groups_skipped = 0;
+    int64_t rows = 0;
+    int64_t bytes_read = 0;
+    std::vector<int64_t> column_bytes;
+};
+
+struct Profile {
+    std::vector<PipelineProfile> pipelines;
+    std::vector<ScanProfile> scans;
+    uint64_t peak_memory = 0;
+};
+
+/// Tells whether the engine can run a plan; if not, `reason` says why, for a DBA.
+bool supports(const plan::Operator& root, std::string* reason);
+
+/// One execution of a plan. Threads are started by the first call of next() and are gone when the
+/// last batch has been returned, when next() throws, and when the query dies.
+class Query {
+  public:
+    /// `root` must outlive the query.
+    Query(const plan::Operator& root, Inputs inputs, const Options& options);
+    ~Query();
+    Query(const Query&) = delete;
+    Query& operator=(const Query&) = delete;
+
+    /// Returns the next rows, or nullptr after the last. Raises SqlFault, Unrepresentable,
+    /// base::Error, or what `host` threw.
+    const Batch* next(Host& host);
+    Profile profile() const;
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace loom::exec

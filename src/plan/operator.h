@@ -1,0 +1,91 @@
+#pragma once
+// Operators of the IR: a query's pushed-down tree as plain data. Columns are positions in the
+// output of the operator below.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "plan/expr.h"
+
+namespace loom::plan {
+
+enum class OperatorKind : uint8_t {
+    kScan,       ///< table `source`; column i is the source's i-th bound column
+    kRows,       ///< rows that the host feeds: row source `source`
+    kFilter,     ///< `predicates`, in PostgreSQL's order
+    kProject,    ///< `expressions`
+    kJoin,       ///< hash join or, without keys, nested loop
+    kAggregate,  ///< outputs group keys, then aggregates
+    kSort,       ///< by `sort_keys`; with `count` a top-n
+    kLimit,
+    kAppend  ///< rows of all inputs, one after the other in no order
+};
+
+/// inputs[0] is the probe side (PostgreSQL's outer), inputs[1] the build side (inner).
+enum class JoinType : uint8_t {
+    kInner,
+    kLeft,       ///< keeps probe rows without match
+    kRight,      ///< keeps build rows without match
+    kFull,       ///< keeps both
+    kSemi,       ///< probe rows with a match; outputs the probe side only
+    kAnti,       ///< probe rows without a match; outputs the probe side only
+    kRightSemi,  ///< build rows with a match; outputs the build side only
+    kRightAnti   ///< build rows without a match; outputs the build side only
+};
+
+/// One aggregate call. `function` is the aggregate's pg_proc OID.
+struct Aggregate {
+    uint32_t function = 0;
+    Type type;                 ///< of the result
+    std::vector<Expr> args;    ///< empty for count(*)
+    std::vector<Expr> filter;  ///< FILTER (WHERE ...): nothing or one condition
+    bool distinct = false;
+};
+
+struct SortKey {
+    int column = 0;
+    bool descending = false;
+    bool nulls_first = false;
+};
+
+struct Operator {
+    OperatorKind kind = OperatorKind::kScan;
+    std::vector<Operator> inputs;
+    std::vector<Type> output;
+    double rows = 0;  ///< the planner's estimate of the output
+
+    int source = -1;                   ///< kScan, kRows
+    std::string name;                  ///< kScan: the table's name, for people
+    std::vector<std::string> columns;  ///< kScan: names of the bound columns, for people
+
+    std::vector<Expr>
+        predicates;  ///< kFilter; kJoin: residual over probe columns, then build columns
+    std::vector<Expr> expressions;  ///< kProject
+
+    JoinType join = JoinType::kInner;
+    std::vector<Expr> probe_keys;  ///< kJoin, over the probe side's columns
+    std::vector<Expr> build_keys;  ///< kJoin, over the build side's columns; same types
+    /// kAnti for NOT IN: a NULL on either side makes the answer unknown.
+    bool null_aware = false;
+
+    std::vector<Expr> group_keys;  ///< kAggregate; empty: one group, also for empty input
+    /// kAggregate: no group for empty input even without keys (DISTINCT over constants).
+    bool grouped = false;
+    std::vector<Aggregate> aggregates;
+
+    std::vector<SortKey> sort_keys;
+    std::vector<Expr>
+        count;  ///< kLimit, kSort: nothing (all) or one int8 expression without columns
+    std::vector<Expr> offset;  ///< kLimit: nothing (0) or one
+};
+
+/// Prints a tree, one operator a line, inputs below and indented. Stable; EXPLAIN shows it.
+std::string to_text(const Operator& root);
+std::string to_text(const Expr& expr);
+
+/// Returns the types of probe columns, then build columns, as a join outputs them before kSemi and
+/// kAnti drop a side.
+std::vector<Type> joined_types(const Operator& join);
+
+}  // namespace loom::plan

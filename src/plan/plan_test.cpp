@@ -1,0 +1,34 @@
+#include <gtest/gtest.h>
+
+#include "plan/operator.h"
+
+namespace loom::plan {
+
+TEST(Plan, ColumnsOfAnExpressionAreSortedAndUnique) {
+    const Type int4 = make_type(TypeId::kInt4);
+    const Expr expr = make_call(
+        177, int4,
+        {make_column(3, int4), make_call(141, int4, {make_column(1, int4), make_column(3, int4)})});
+    EXPECT_EQ(columns_of(expr), (std::vector<int>{1, 3}));
+}
+
+TEST(Plan, TextFormShowsTheTree) {
+    Operator scan;
+    scan.kind = OperatorKind::kScan;
+    scan.name = "lineorder";
+    scan.columns = {"lo_quantity"};
+    scan.output = {make_type(TypeId::kInt4)};
+    Operator limit;
+    limit.kind = OperatorKind::kLimit;
+    limit.count = {make_constant(make_type(TypeId::kInt8), column::Scalar::of_int(5))};
+    limit.inputs = {scan};
+    EXPECT_EQ(to_text(limit), "limit 5\n  scan lineorder lo_quantity\n");
+}
+
+TEST(Plan, NumericWidthFollowsPrecision) {
+    EXPECT_EQ(physical(make_numeric(18, 2)), Physical::kInt64);
+    EXPECT_EQ(physical(make_numeric(19, 2)), Physical::kInt128);
+    EXPECT_EQ(to_string(make_numeric(12, 2)), "numeric(12,2)");
+}
+
+}  // namespace loom::plan
