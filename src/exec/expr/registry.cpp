@@ -60,6 +60,7 @@ bool bind_function(uint32_t oid, std::span<const plan::Expr> args, BoundFunction
         return false;
     }
     if (!arguments_fit(function->info, args, reason)) return false;
+    bound->oid = oid;
     bound->kernel = function->kernel;
     bound->may_fault = function->info.may_fault;
     bound->type = plan::make_type(function->info.result);

@@ -31,6 +31,7 @@ using Kernel = void (*)(const KernelCall&);
 
 /// A function with its kernel for arguments of certain types.
 struct BoundFunction {
+    uint32_t oid = 0;
     Kernel kernel = nullptr;
     bool may_fault = false;
     plan::Type type;
