@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -91,6 +92,10 @@ struct Profile {
     std::vector<ScanProfile> scans;
     uint64_t peak_memory = 0;
 };
+
+/// Returns the type of what an aggregate (its pg_proc OID) gives for arguments of these types, or
+/// nothing if the engine does not have it.
+std::optional<plan::Type> aggregate_type(uint32_t function, std::span<const plan::Type> args);
 
 /// Tells whether the engine can run a plan; if not, `reason` says why, for a DBA.
 bool supports(const plan::Operator& root, std::string* reason);

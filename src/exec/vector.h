@@ -6,6 +6,7 @@
 
 #include "base/bitmap.h"
 #include "column/column_view.h"
+#include "column/scalar.h"
 #include "plan/type.h"
 
 namespace loom::exec {

@@ -23,7 +23,9 @@ Physical physical(Type type) noexcept {
         case TypeId::kFloat8:
             return Physical::kFloat64;
         case TypeId::kNumeric:
-            return type.precision <= kMaxPrecision64 ? Physical::kInt64 : Physical::kInt128;
+            return type.precision == 0                 ? Physical::kDecimal
+                   : type.precision <= kMaxPrecision64 ? Physical::kInt64
+                                                       : Physical::kInt128;
         case TypeId::kInterval:
             return Physical::kInterval;
         case TypeId::kText:
@@ -53,6 +55,8 @@ int width(Physical physical) noexcept {
         case Physical::kInterval:
         case Physical::kUuid:
             return 16;
+        case Physical::kDecimal:
+            return 32;
     }
     return 16;
 }
@@ -72,7 +76,8 @@ std::string to_string(Type type) {
         case TypeId::kFloat8:
             return "float8";
         case TypeId::kNumeric:
-            return fmt::format("numeric({},{})", type.precision, type.scale);
+            return type.precision == 0 ? "numeric"
+                                       : fmt::format("numeric({},{})", type.precision, type.scale);
         case TypeId::kDate:
             return "date";
         case TypeId::kTime:

@@ -15,7 +15,7 @@ enum class TypeId : uint8_t {
     kInt8,
     kFloat4,
     kFloat8,
-    kNumeric,      ///< unscaled integer; every value of a column has the scale of its type
+    kNumeric,      ///< unscaled integer; every value has its type's scale, or see kDecimal
     kDate,         ///< days since 2000-01-01; the extremes of int32 are the infinities
     kTime,         ///< microseconds since midnight
     kTimestamp,    ///< microseconds since 2000-01-01; the extremes of int64 are the infinities
@@ -29,7 +29,7 @@ enum class TypeId : uint8_t {
 
 struct Type {
     TypeId id = TypeId::kInt4;
-    uint8_t precision = 0;  ///< kNumeric: digits in all, 1 to kMaxPrecision
+    uint8_t precision = 0;  ///< kNumeric: digits in all, 1 to kMaxPrecision; 0: kDecimal
     int16_t scale = 0;      ///< kNumeric: digits after the point, 0 to precision
 
     bool operator==(const Type&) const = default;
@@ -47,6 +47,7 @@ enum class Physical : uint8_t {
     kInt32,    ///< int4, date
     kInt64,    ///< int8, time, timestamps, numeric of up to 18 digits
     kInt128,   ///< numeric of 19 to 38 digits
+    kDecimal,  ///< Decimal: numeric whose display scale differs from value to value (averages)
     kFloat32,  ///< float4
     kFloat64,  ///< float8
     kBytes,    ///< column::BytesView: text, bpchar, bytea
@@ -61,6 +62,12 @@ struct Interval {
     int32_t months = 0;
 };
 
+/// A numeric with a scale of its own.
+struct Decimal {
+    __int128 unscaled = 0;
+    int64_t scale = 0;
+};
+
 struct Uuid {
     uint8_t bytes[16] = {};
 };
@@ -73,7 +80,7 @@ constexpr Type make_numeric(int precision, int scale) {
 }
 
 Physical physical(Type type) noexcept;
-/// Returns the bytes that one value takes (16 for kBytes: the view).
+/// Returns the bytes that one value takes (16 for kBytes: the view; 32 for kDecimal).
 int width(Physical physical) noexcept;
 inline bool is_text(TypeId id) noexcept {
     return id == TypeId::kText || id == TypeId::kBpchar;

@@ -1,0 +1,138 @@
+// The 13 queries of the Star Schema Benchmark: pg_loom on Parquet and on Arrow files beside DuckDB (the
+// same Parquet files; its own in-memory tables) and PostgreSQL's executor on heap tables, in turn.
+// usage: node drive.mjs CONFIG.json    (scripts/bench ssb writes it)
+import { createRequire } from 'module';
+import { spawn } from 'child_process';
+import { readFileSync, writeFileSync, readdirSync } from 'fs';
+import { createInterface } from 'readline';
+
+const config = JSON.parse(readFileSync(process.argv[2], 'utf8'));
+const require = createRequire(config.nodePrefix + '/');
+
+function median(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+const geometricMean = (values) => Math.exp(values.reduce((sum, v) => sum + Math.log(v), 0) / values.length);
+
+// One psql session; run() gives rows and the time that a client sees.
+class Psql {
+  constructor(settings) {
+    this.child = spawn(config.psql[0], [...config.psql.slice(1), '-XqAt', '-F', '\t', '-v', 'ON_ERROR_STOP=1'],
+      { stdio: ['pipe', 'pipe', 'inherit'] });
+    this.lines = createInterface({ input: this.child.stdout })[Symbol.asyncIterator]();
+    this.child.stdin.write(settings.map((setting) => `set ${setting};\n`).join(''));
+  }
+  async run(sql) {
+    const start = performance.now();
+    this.child.stdin.write(`${sql.trim().replace(/;$/, '')};\n\\echo --done--\n`);
+    const rows = [];
+    for (;;) {
+      const { value, done } = await this.lines.next();
+      if (done) throw new Error(`psql ended at: ${sql}`);
+      if (value === '--done--') return { ms: performance.now() - start, rows: rows.map((row) => row.split('\t')) };
+      rows.push(value);
+    }
+  }
+  close() { this.child.stdin.end('\\q\n'); }
+}
+
+class DuckDB {
+  static async open(settings) {
+    const { DuckDBInstance } = require('@duckdb/node-api');
+    const session = new DuckDB();
+    session.connection = await (await DuckDBInstance.create(':memory:')).connect();
+    for (const sql of settings) await session.connection.run(sql);
+    return session;
+  }
+  async run(sql) {
+    const start = performance.now();
+    const result = await this.connection.runAndReadAll(sql);
+    return { ms: performance.now() - start, rows: result.getRowsJson().map((row) => row.map((v) => (v === null ? '' : String(v)))) };
+  }
+  close() {}
+}
+
+const tables = ['lineorder', 'customer', 'supplier', 'part', 'date'];
+const loom = (schema) => new Psql([`search_path = ${schema}`, 'pg_loom.enabled = on', `pg_loom.threads = ${config.threads}`,
+  "work_mem = '256MB'"]);
+const sessions = {
+  'loom parquet': async () => loom('parquet'),
+  'loom arrow': async () => loom('arrow'),
+  'duckdb parquet': () => DuckDB.open([`set threads = ${config.threads}`,
+    ...tables.map((table) => `create view ${table} as select * from '${config.data}/parquet/${table}.parquet'`)]),
+  'duckdb memory': () => DuckDB.open([`set threads = ${config.threads}`,
+    ...tables.map((table) => `create table ${table} as select * from '${config.data}/parquet/${table}.parquet'`)]),
+  'postgres heap': async () => new Psql(['search_path = heap', 'pg_loom.enabled = off', 'max_parallel_workers_per_gather = 2',
+    "work_mem = '256MB'"]),
+};
+const wanted = config.engines;
+const open = {};
+for (const engine of wanted) open[engine] = await sessions[engine]();
+
+const queries = readdirSync(config.queries).filter((file) => file.endsWith('.sql')).sort();
+const table = [];
+for (const file of queries) {
+  const sql = readFileSync(`${config.queries}/${file}`, 'utf8');
+  const times = Object.fromEntries(wanted.map((engine) => [engine, []]));
+  for (let round = 0; round <= config.repetitions; round += 1) {
+    let reference = null;
+    for (const engine of wanted) {
+      // PostgreSQL takes seconds a query: a third of the rounds is enough for its median.
+      if (engine === 'postgres heap' && round > 1 && round % 3 !== 0) continue;
+      const { ms, rows } = await open[engine].run(sql);
+      const text = JSON.stringify(rows);
+      reference ??= text;
+      if (text !== reference) throw new Error(`${file}: ${engine} gives another answer than ${wanted[0]}`);
+      if (round > 0) times[engine].push(ms);  // the first round warms up
+    }
+  }
+  table.push({ query: file.replace('.sql', ''), ...Object.fromEntries(wanted.map((engine) => [engine, median(times[engine])])) });
+}
+for (const engine of wanted) open[engine].close();
+
+// The table.
+const pairs = [['loom parquet', 'duckdb parquet'], ['loom arrow', 'duckdb memory'], ['postgres heap', 'loom parquet'], ['postgres heap', 'loom arrow']]
+  .filter((pair) => pair.every((engine) => wanted.includes(engine)));
+const heads = [...wanted, ...pairs.map(([a, b]) => `${a} / ${b}`)];
+const short = (head) => head.replaceAll('loom ', 'L.').replaceAll('duckdb ', 'D.').replaceAll('postgres ', 'P.');
+console.log(`SSB, scale ${config.scale}, ${config.threads} threads, median of ${config.repetitions} rounds in turn, after one to warm up; ms, then ratios`);
+console.log('query'.padEnd(8) + heads.map((head) => short(head).padStart(20)).join(''));
+for (const row of table) {
+  for (const [a, b] of pairs) row[`${a} / ${b}`] = row[a] / row[b];
+  console.log(row.query.padEnd(8) + heads.map((head) => row[head].toFixed(head.includes('/') ? 3 : 1).padStart(20)).join(''));
+}
+const summary = {};
+for (const [a, b] of pairs) {
+  const ratios = table.map((row) => row[`${a} / ${b}`]);
+  summary[`${a} / ${b}`] = { geometric_mean: geometricMean(ratios), median: median(ratios), worst: Math.max(...ratios) };
+  const { geometric_mean: mean, median: middle, worst } = summary[`${a} / ${b}`];
+  console.log(`${a} / ${b}: geometric mean ${mean.toFixed(3)}, median ${middle.toFixed(3)}, largest ${worst.toFixed(3)}`);
+}
+for (const engine of wanted) console.log(`sum ${engine}: ${table.reduce((sum, row) => sum + row[engine], 0).toFixed(0)} ms`);
+writeFileSync(`${config.out}/ssb.json`, JSON.stringify({ ...config, date: new Date().toISOString(), table, summary }, null, 2));
+
+// The chart: bars on a logarithmic scale, one group a query.
+const colours = { 'loom parquet': '#1b6ca8', 'loom arrow': '#5fa8d3', 'duckdb parquet': '#e0a100', 'duckdb memory': '#f3d27a', 'postgres heap': '#8a8a8a' };
+const barWidth = 10;
+const groupWidth = wanted.length * barWidth + 14;
+const height = 320;
+const width = 70 + table.length * groupWidth;
+const low = 1;
+const high = Math.max(...table.flatMap((row) => wanted.map((engine) => row[engine]))) * 1.2;
+const y = (ms) => height - 40 - (Math.log10(Math.max(ms, low)) / Math.log10(high)) * (height - 80);
+let svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" font-family="sans-serif" font-size="10">\n<rect width="100%" height="100%" fill="white"/>\n`;
+for (let ms = 1; ms <= high; ms *= 10) svg += `<line x1="50" x2="${width - 10}" y1="${y(ms)}" y2="${y(ms)}" stroke="#ddd"/><text x="46" y="${y(ms) + 3}" text-anchor="end">${ms} ms</text>\n`;
+table.forEach((row, i) => {
+  const x = 56 + i * groupWidth;
+  wanted.forEach((engine, j) => {
+    svg += `<rect x="${x + j * barWidth}" y="${y(row[engine])}" width="${barWidth - 1}" height="${height - 40 - y(row[engine])}" fill="${colours[engine]}"><title>${row.query} ${engine}: ${row[engine].toFixed(1)} ms</title></rect>\n`;
+  });
+  svg += `<text x="${x + (wanted.length * barWidth) / 2}" y="${height - 26}" text-anchor="middle">${row.query}</text>\n`;
+});
+wanted.forEach((engine, j) => {
+  svg += `<rect x="${56 + j * 130}" y="8" width="10" height="10" fill="${colours[engine]}"/><text x="${70 + j * 130}" y="17">${engine}</text>\n`;
+});
+writeFileSync(`${config.out}/ssb.svg`, `${svg}</svg>\n`);
+console.log(`${config.out}/ssb.json and ssb.svg written`);

@@ -1,0 +1,362 @@
+#include "exec/aggregate/group_table.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "exec/fault.h"
+#include "exec/key.h"
+
+namespace loom::exec {
+
+using plan::Physical;
+
+namespace {
+
+// Code tuples up to this many are looked up in an array; it stays in the second-level cache.
+constexpr int64_t kMaxDirect = 1 << 16;
+constexpr uint64_t kFirstSize = 256;
+
+struct Entry {
+    uint32_t tag;
+    uint32_t group;  ///< + 1; 0 is free
+};
+
+bool is_word(Physical physical) {
+    switch (physical) {
+        case Physical::kInt128:
+        case Physical::kBytes:
+        case Physical::kInterval:
+        case Physical::kUuid:
+        case Physical::kDecimal:
+            return false;
+        default:
+            return true;
+    }
+}
+
+uint64_t hash_words(const uint64_t* words, size_t count) {
+    uint64_t hash = mix(words[0]);
+    for (size_t i = 1; i < count; ++i) hash = combine(hash, words[i]);
+    return hash;
+}
+
+}  // namespace
+
+Interner::Interner(plan::Type type, base::MemoryBudget* budget)
+    : physical_(plan::physical(type)), entries_(type, budget), table_(budget) {
+    grow();
+}
+
+void Interner::grow() {
+    const uint64_t size = mask_ == 0 ? kFirstSize : (mask_ + 1) * 2;
+    table_.resize_discarding(size * sizeof(uint32_t));
+    std::memset(table_.data(), 0, size * sizeof(uint32_t));
+    mask_ = size - 1;
+    auto* table = table_.as<uint32_t>();
+    for (size_t i = 0; i < hashes_.size(); ++i) {
+        uint64_t place = hashes_[i] & mask_;
+        while (table[place] != 0) place = (place + 1) & mask_;
+        table[place] = static_cast<uint32_t>(i + 1);
+    }
+}
+
+uint32_t Interner::intern(const Vector& vector, int64_t row) {
+    const uint64_t hash = key_hash(vector, physical_, row);
+    auto* table = table_.as<uint32_t>();
+    uint64_t place = hash & mask_;
+    const Vector entries = entries_.view();
+    for (; table[place] != 0; place = (place + 1) & mask_) {
+        const uint32_t entry = table[place] - 1;
+        if (hashes_[entry] == hash && key_equal(vector, row, entries, entry, physical_))
+            return entry;
+    }
+    const auto entry = static_cast<uint32_t>(hashes_.size());
+    Vector one = vector;
+    one.length = 1;
+    one.validity = nullptr;
+    one.values = vector.as<uint8_t>() + row * plan::width(physical_);
+    entries_.append(one);
+    hashes_.push_back(hash);
+    table[place] = entry + 1;
+    if (hashes_.size() * 2 > mask_) grow();
+    return entry;
+}
+
+GroupTable::GroupTable(std::vector<plan::Type> keys, base::MemoryBudget* budget)
+    : types_(std::move(keys)),
+      budget_(budget),
+      words_(types_.size() + 1),
+      group_words_(budget),
+      table_(budget),
+      row_words_(budget),
+      direct_(budget),
+      places_(budget) {
+    if (types_.size() > 64) throw Unrepresentable("more than 64 group keys");
+    for (const plan::Type type : types_) {
+        KeyState state;
+        state.physical = plan::physical(type);
+        state.values = base::Buffer(budget);
+        state.validity = base::Buffer(budget);
+        if (!is_word(state.physical)) state.interner = std::make_unique<Interner>(type, budget);
+        keys_.push_back(std::move(state));
+    }
+    grow();
+}
+
+void GroupTable::grow() {
+    const uint64_t size = mask_ == 0 ? kFirstSize : (mask_ + 1) * 2;
+    table_.resize_discarding(size * sizeof(Entry));
+    std::memset(table_.data(), 0, size * sizeof(Entry));
+    mask_ = size - 1;
+    auto* table = table_.as<Entry>();
+    const auto* words = group_words_.as<uint64_t>();
+    for (int64_t group = 0; group < groups_; ++group) {
+        const uint64_t hash = hash_words(words + group * static_cast<int64_t>(words_), words_);
+        uint64_t place = hash & mask_;
+        while (table[place].group != 0) place = (place + 1) & mask_;
+        table[place] = {static_cast<uint32_t>(hash >> 32), static_cast<uint32_t>(group + 1)};
+    }
+}
+
+uint32_t GroupTable::find_or_add(const uint64_t* words) {
+    const uint64_t hash = hash_words(words, words_);
+    const auto tag = static_cast<uint32_t>(hash >> 32);
+    auto* table = table_.as<Entry>();
+    uint64_t place = hash & mask_;
+    for (; table[place].group != 0; place = (place + 1) & mask_) {
+        if (table[place].tag != tag) continue;
+        const uint64_t* known = group_words_.as<uint64_t>() + (table[place].group - 1) * words_;
+        if (std::memcmp(known, words, words_ * sizeof(uint64_t)) == 0)
+            return table[place].group - 1;
+    }
+    if (groups_ == capacity_) {
+        if (groups_ >= INT32_MAX) throw Unrepresentable("more than 2,147,483,647 groups");
+        capacity_ = std::max<int64_t>(256, capacity_ * 2);
+        group_words_.resize(static_cast<uint64_t>(capacity_) * words_ * sizeof(uint64_t));
+    }
+    const auto group = static_cast<uint32_t>(groups_++);
+    std::memcpy(group_words_.as<uint64_t>() + group * words_, words, words_ * sizeof(uint64_t));
+    table[place] = {tag, group + 1};
+    if (static_cast<uint64_t>(groups_) * 2 > mask_) grow();
+    return group;
+}
+
+void GroupTable::learn_dictionary(KeyState& state, const Vector& key) {
+    if (state.version == key.dictionary->version) return;
+    const Vector& entries = key.dictionary->values;
+    const auto count = static_cast<size_t>(entries.length);
+    state.code_words.assign(std::max<size_t>(count, 1), 0);
+    state.code_nulls.assign(std::max<size_t>(count, 1), 0);
+    for (size_t i = 0; i < count; ++i) {
+        const auto row = static_cast<int64_t>(i);
+        if (entries.is_null(row))
+            state.code_nulls[i] = 1;
+        else
+            state.code_words[i] = state.interner != nullptr
+                                      ? state.interner->intern(entries, row)
+                                      : key_word(entries, state.physical, row);
+    }
+    state.entries = static_cast<int64_t>(count);
+    state.version = key.dictionary->version;
+}
+
+// Fills column `key` of the row words; the NULL word is the last.
+void GroupTable::words_of(size_t key, const Vector& vector, int64_t count) {
+    KeyState& state = keys_[key];
+    auto* words = row_words_.as<uint64_t>() + key;
+    auto* nulls = row_words_.as<uint64_t>() + words_ - 1;
+    const uint64_t null_bit = uint64_t{1} << key;
+    if (vector.form == Form::kCodes) {
+        learn_dictionary(state, vector);
+        for (int64_t i = 0; i < count; ++i) {
+            const uint32_t code = vector.code(i);
+            const bool null = vector.is_null(i) || state.code_nulls[code] != 0;
+            words[i * static_cast<int64_t>(words_)] = null ? 0 : state.code_words[code];
+            if (null) nulls[i * static_cast<int64_t>(words_)] |= null_bit;
+        }
+        return;
+    }
+    const Vector plain = to_plain(vector, state.values, state.validity);
+    for (int64_t i = 0; i < count; ++i) {
+        const auto place = i * static_cast<int64_t>(words_);
+        if (plain.is_null(i)) {
+            words[place] = 0;
+            nulls[place] |= null_bit;
+        } else {
+            words[place] = state.interner != nullptr ? state.interner->intern(plain, i)
+                                                     : key_word(plain, state.physical, i);
+        }
+    }
+}
+
+void GroupTable::assign_words(int64_t count, uint32_t* ids) {
+    const auto* words = row_words_.as<uint64_t>();
+    for (int64_t i = 0; i < count; ++i)
+        ids[i] = find_or_add(words + i * static_cast<int64_t>(words_));
+}
+
+bool GroupTable::assign_by_codes(std::span<const Vector> keys, int64_t count, uint32_t* ids) {
+    int64_t size = 1;
+    bool same = direct_versions_.size() == keys.size();
+    for (size_t k = 0; k < keys.size(); ++k) {
+        if (keys[k].form != Form::kCodes) return false;
+        size *= keys[k].dictionary->values.length + 1;  // one place for NULL
+        if (size > kMaxDirect) return false;
+        same = same && direct_versions_[k] == keys[k].dictionary->version;
+    }
+    if (!same) {
+        // Clearing the array must pay: with a dictionary a row group it is cleared as often.
+        direct_.resize_discarding(static_cast<uint64_t>(size) * sizeof(uint32_t));
+        std::memset(direct_.data(), 0, static_cast<size_t>(size) * sizeof(uint32_t));
+        direct_versions_.clear();
+        for (const Vector& key : keys) direct_versions_.push_back(key.dictionary->version);
+        direct_size_ = size;
+    }
+    places_.resize_discarding(static_cast<uint64_t>(count) * sizeof(uint32_t));
+    auto* places = places_.as<uint32_t>();
+    std::fill_n(places, count, 0);
+    uint32_t stride = 1;
+    for (const Vector& key : keys) {
+        const auto entries = static_cast<uint32_t>(key.dictionary->values.length);
+        const auto add = [&]<typename Code>(const Code* codes) {
+            if (key.validity == nullptr)
+                for (int64_t i = 0; i < count; ++i) places[i] += codes[i] * stride;
+            else
+                for (int64_t i = 0; i < count; ++i)
+                    places[i] += (base::bit_at(key.validity, i) ? codes[i] : entries) * stride;
+        };
+        if (key.code_width == 1)
+            add(key.as<uint8_t>());
+        else if (key.code_width == 2)
+            add(key.as<uint16_t>());
+        else
+            add(key.as<uint32_t>());
+        stride *= entries + 1;
+    }
+    auto* direct = direct_.as<uint32_t>();
+    bool missing = false;
+    for (int64_t i = 0; i < count; ++i) {
+        ids[i] = direct[places[i]] - 1;
+        missing |= direct[places[i]] == 0;
+    }
+    if (!missing) return true;
+    for (size_t k = 0; k < keys.size(); ++k) learn_dictionary(keys_[k], keys[k]);
+    uint64_t words[65];
+    for (int64_t i = 0; i < count; ++i) {
+        uint32_t& group = direct[places[i]];
+        if (group == 0) {
+            words[keys.size()] = 0;
+            for (size_t k = 0; k < keys.size(); ++k) {
+                const uint32_t code = keys[k].code(i);
+                const bool null = keys[k].is_null(i) || keys_[k].code_nulls[code] != 0;
+                words[k] = null ? 0 : keys_[k].code_words[code];
+                words[keys.size()] |= null ? uint64_t{1} << k : 0;
+            }
+            group = find_or_add(words) + 1;
+        }
+        ids[i] = group - 1;
+    }
+    return true;
+}
+
+void GroupTable::assign(std::span<const Vector> keys, int64_t count, uint32_t* ids) {
+    if (count == 0 || assign_by_codes(keys, count, ids)) return;
+    const uint64_t bytes = static_cast<uint64_t>(count) * words_ * sizeof(uint64_t);
+    row_words_.resize_discarding(bytes);
+    auto* nulls = row_words_.as<uint64_t>() + words_ - 1;
+    for (int64_t i = 0; i < count; ++i) nulls[i * static_cast<int64_t>(words_)] = 0;
+    for (size_t k = 0; k < keys.size(); ++k) words_of(k, keys[k], count);
+    assign_words(count, ids);
+}
+
+void GroupTable::assign_groups(const GroupTable& other, uint32_t* ids) {
+    std::vector<std::vector<uint32_t>> interned(keys_.size());
+    for (size_t k = 0; k < keys_.size(); ++k) {
+        if (other.keys_[k].interner == nullptr) continue;
+        const StoredColumn& entries = other.keys_[k].interner->entries();
+        const Vector view = entries.view();
+        interned[k].resize(static_cast<size_t>(entries.length()));
+        for (int64_t i = 0; i < entries.length(); ++i)
+            interned[k][i] = keys_[k].interner->intern(view, i);
+    }
+    std::vector<uint64_t> words(words_);
+    for (int64_t group = 0; group < other.groups_; ++group) {
+        const uint64_t* from =
+            other.group_words_.as<uint64_t>() + group * static_cast<int64_t>(words_);
+        std::copy_n(from, words_, words.begin());
+        for (size_t k = 0; k < keys_.size(); ++k)
+            if (!interned[k].empty() && (from[words_ - 1] >> k & 1) == 0)
+                words[k] = interned[k][from[k]];
+        ids[group] = find_or_add(words.data());
+    }
+}
+
+namespace {
+
+template <typename T>
+void put_word(uint64_t word, uint8_t* place) {
+    T value;
+    if constexpr (std::is_same_v<T, float>) {
+        double wide;
+        std::memcpy(&wide, &word, sizeof wide);
+        value = static_cast<float>(wide);
+    } else if constexpr (std::is_same_v<T, double>) {
+        std::memcpy(&value, &word, sizeof value);
+    } else {
+        value = static_cast<T>(word);
+    }
+    std::memcpy(place, &value, sizeof value);
+}
+
+void put_word(uint64_t word, Physical physical, uint8_t* place) {
+    switch (physical) {
+        case Physical::kBool:
+            return put_word<uint8_t>(word, place);
+        case Physical::kInt16:
+            return put_word<int16_t>(word, place);
+        case Physical::kInt32:
+            return put_word<int32_t>(word, place);
+        case Physical::kFloat32:
+            return put_word<float>(word, place);
+        case Physical::kFloat64:
+            return put_word<double>(word, place);
+        default:
+            return put_word<int64_t>(word, place);
+    }
+}
+
+}  // namespace
+
+void GroupTable::output(size_t key, StoredColumn& out) const {
+    const KeyState& state = keys_[key];
+    const int width = plan::width(state.physical);
+    base::Buffer values(budget_);
+    base::Buffer validity(budget_);
+    values.resize(static_cast<uint64_t>(groups_) * width);
+    validity.resize(static_cast<uint64_t>(base::bitmap_bytes(groups_)));
+    const auto* words = group_words_.as<uint64_t>();
+    const uint8_t* entries =
+        state.interner != nullptr ? state.interner->entries().values<uint8_t>() : nullptr;
+    for (int64_t group = 0; group < groups_; ++group) {
+        const uint64_t* from = words + group * static_cast<int64_t>(words_);
+        const bool null = (from[words_ - 1] >> key & 1) != 0;
+        base::put_bit(validity.data(), group, !null);
+        uint8_t* place = values.data() + group * width;
+        if (null)
+            std::memset(place, 0, static_cast<size_t>(width));
+        else if (entries != nullptr)
+            std::memcpy(place, entries + from[key] * static_cast<uint64_t>(width),
+                        static_cast<size_t>(width));
+        else
+            put_word(from[key], state.physical, place);
+    }
+    Vector vector;
+    vector.type = types_[key];
+    vector.length = groups_;
+    vector.values = values.data();
+    vector.validity = validity.data();
+    out.append(vector);
+}
+
+}  // namespace loom::exec

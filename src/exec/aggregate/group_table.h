@@ -1,0 +1,85 @@
+#pragma once
+// Gives each distinct tuple of group keys a number.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/buffer.h"
+#include "exec/row_store.h"
+
+namespace loom::exec {
+
+/// Numbers distinct values of up to 16 bytes or of any bytes. Used for keys that do not fit a word.
+class Interner {
+  public:
+    Interner(plan::Type type, base::MemoryBudget* budget);
+    /// Returns the number of row `row` of a plain vector; the row must not be NULL.
+    uint32_t intern(const Vector& vector, int64_t row);
+    const StoredColumn& entries() const noexcept { return entries_; }
+
+  private:
+    void grow();
+
+    plan::Physical physical_;
+    StoredColumn entries_;
+    std::vector<uint64_t> hashes_;
+    base::Buffer table_;  ///< uint32 entry + 1, or 0
+    uint64_t mask_ = 0;
+};
+
+/// Group keys as words: one word a key (the value, or an interned number), and one that says which
+/// keys are NULL. Owned by one worker.
+class GroupTable {
+  public:
+    GroupTable(std::vector<plan::Type> keys, base::MemoryBudget* budget);
+
+    /// Sets ids[i] to the group of row i, making new groups as they appear. Keys of any form.
+    void assign(std::span<const Vector> keys, int64_t count, uint32_t* ids);
+    /// As assign(), for all groups of another table.
+    void assign_groups(const GroupTable& other, uint32_t* ids);
+
+    int64_t groups() const noexcept { return groups_; }
+    /// Appends key `key` of groups [0, groups()).
+    void output(size_t key, StoredColumn& out) const;
+
+  private:
+    // What is remembered of the last dictionary a key came with.
+    struct KeyState {
+        plan::Physical physical;
+        std::unique_ptr<Interner> interner;  ///< keys that are not words themselves
+        uint64_t version = 0;
+        int64_t entries = 0;
+        std::vector<uint64_t> code_words;  ///< by code
+        std::vector<uint8_t> code_nulls;
+        base::Buffer values;
+        base::Buffer validity;
+    };
+
+    bool assign_by_codes(std::span<const Vector> keys, int64_t count, uint32_t* ids);
+    void learn_dictionary(KeyState& state, const Vector& key);
+    void words_of(size_t key, const Vector& vector, int64_t count);
+    void assign_words(int64_t count, uint32_t* ids);
+    uint32_t find_or_add(const uint64_t* words);
+    void grow();
+
+    std::vector<plan::Type> types_;
+    base::MemoryBudget* budget_;
+    std::vector<KeyState> keys_;
+    size_t words_;  ///< words of a group: one a key, and the NULL word
+    int64_t groups_ = 0;
+    base::Buffer group_words_;
+    int64_t capacity_ = 0;
+    base::Buffer table_;  ///< Entry
+    uint64_t mask_ = 0;
+    base::Buffer row_words_;
+
+    // Groups by code tuple, while all keys are codes of few combinations.
+    base::Buffer direct_;
+    std::vector<uint64_t> direct_versions_;
+    int64_t direct_size_ = 0;
+    base::Buffer places_;
+};
+
+}  // namespace loom::exec

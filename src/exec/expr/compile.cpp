@@ -1,0 +1,453 @@
+// From the IR's expressions to nodes with bound kernels. Whatever depends on constants alone is
+// computed here, unless that faults: then it stays and faults when a row asks for it.
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include <fmt/core.h>
+
+#include "exec/expr/interpreter.h"
+#include "exec/expr/program.h"
+
+namespace loom::exec {
+
+using column::Scalar;
+using plan::Expr;
+using plan::ExprKind;
+using plan::Physical;
+using plan::Type;
+using plan::TypeId;
+
+namespace {
+
+bool is_integer(Physical physical) {
+    return physical == Physical::kInt16 || physical == Physical::kInt32 ||
+           physical == Physical::kInt64;
+}
+
+// Integers that compare as such with each other, whatever their width.
+bool is_number(TypeId id) {
+    return id == TypeId::kInt2 || id == TypeId::kInt4 || id == TypeId::kInt8;
+}
+
+struct Limits {
+    int64_t low;
+    int64_t high;
+};
+
+Limits limits(Physical physical) {
+    if (physical == Physical::kInt16) return {INT16_MIN, INT16_MAX};
+    if (physical == Physical::kInt32) return {INT32_MIN, INT32_MAX};
+    return {INT64_MIN, INT64_MAX};
+}
+
+class Compiler {
+  public:
+    Compiler(const std::vector<plan::ParameterValue>* parameters, int* slots, std::string* reason)
+        : parameters_(parameters), slots_(slots), reason_(reason) {}
+
+    std::unique_ptr<Node> compile(const Expr& expr);
+
+  private:
+    using Result = std::unique_ptr<Node>;
+
+    Result refuse(std::string reason) {
+        if (reason_ != nullptr) *reason_ = std::move(reason);
+        return nullptr;
+    }
+    Result make(NodeKind kind, Type type) {
+        auto node = std::make_unique<Node>();
+        node->kind = kind;
+        node->type = type;
+        node->physical = plan::physical(type);
+        node->slot = (*slots_)++;
+        return node;
+    }
+    Result constant(Type type, const Scalar& scalar) {
+        Result node = make(NodeKind::kConstant, type);
+        node->constant = true;
+        if (!set_constant(type, scalar, &node->value))
+            return refuse(fmt::format("a constant that {} cannot hold", to_string(type)));
+        return node;
+    }
+    // Without its value, a parameter counts as a NULL that may not be folded.
+    bool trial() const noexcept { return parameters_ == nullptr; }
+
+    Result column(const Expr& expr);
+    Result parameter(const Expr& expr);
+    Result call(const Expr& expr);
+    Result logic(const Expr& expr, NodeKind kind);
+    Result array(const Expr& expr);
+    Result array_of(const Expr& expr, const std::vector<Scalar>& list, bool list_null);
+    bool compile_args(const Expr& expr, Node* node);
+    Result finish(Result node);
+    void fold(Node* node);
+    Result range_of_call(Result node);
+    void merge_ranges(Node* node);
+
+    const std::vector<plan::ParameterValue>* parameters_;
+    int* slots_;
+    std::string* reason_;
+};
+
+bool Compiler::compile_args(const Expr& expr, Node* node) {
+    for (const Expr& arg : expr.args) {
+        Result compiled = compile(arg);
+        if (compiled == nullptr) return false;
+        node->args.push_back(std::move(compiled));
+    }
+    return true;
+}
+
+// Derives what a node knows of its arguments, and folds it.
+Compiler::Result Compiler::finish(Result node) {
+    node->constant = true;
+    for (const Result& arg : node->args) {
+        node->may_fault |= arg->may_fault;
+        node->constant &= arg->constant;
+        node->columns.insert(node->columns.end(), arg->columns.begin(), arg->columns.end());
+    }
+    std::sort(node->columns.begin(), node->columns.end());
+    node->columns.erase(std::unique(node->columns.begin(), node->columns.end()),
+                        node->columns.end());
+    if (node->constant && !trial()) fold(node.get());
+    return node;
+}
+
+void Compiler::fold(Node* node) {
+    try {
+        Interpreter interpreter(*slots_, nullptr);
+        const Vector value = interpreter.evaluate(*node, {{}, 1});
+        ConstantValue folded;
+        const int width = plan::width(node->physical);
+        folded.validity[0] = value.is_null(0) ? 0 : 0xff;
+        if (!value.is_null(0)) {
+            std::memcpy(folded.value, value.values, static_cast<size_t>(width));
+            if (node->physical == Physical::kBytes) {
+                const auto& view = value.as<column::BytesView>()[0];
+                folded.set_bytes(view.data, view.size);
+            }
+        }
+        node->kind = NodeKind::kConstant;
+        node->value = std::move(folded);
+        node->args.clear();
+        node->may_fault = false;
+    } catch (const SqlFault&) {
+    } catch (const Unrepresentable&) {
+    }
+}
+
+Compiler::Result Compiler::column(const Expr& expr) {
+    Result node = make(NodeKind::kColumn, expr.type);
+    node->column = expr.index;
+    node->columns = {expr.index};
+    return node;
+}
+
+Compiler::Result Compiler::parameter(const Expr& expr) {
+    if (trial()) return constant(expr.type, {});
+    if (expr.index < 0 || static_cast<size_t>(expr.index) >= parameters_->size())
+        return refuse(fmt::format("no value for parameter {}", expr.index));
+    return constant(expr.type, (*parameters_)[static_cast<size_t>(expr.index)].value);
+}
+
+Compiler::Result Compiler::call(const Expr& expr) {
+    Result node = make(NodeKind::kCall, expr.type);
+    std::string reason;
+    if (!bind_function(expr.function, expr.args, &node->function, &reason))
+        return refuse(std::move(reason));
+    if (node->function.type != expr.type)
+        return refuse(fmt::format("function {} yields {}, not {}", expr.function,
+                                  to_string(node->function.type), to_string(expr.type)));
+    node->may_fault = node->function.may_fault;
+    if (!compile_args(expr, node.get())) return nullptr;
+    node = finish(std::move(node));
+    if (node->kind != NodeKind::kCall) return node;
+    return range_of_call(std::move(node));
+}
+
+// `integer op constant` becomes a range.
+Compiler::Result Compiler::range_of_call(Result node) {
+    const Function* function = find(node->function.oid);
+    const Comparison comparison = function->comparison;
+    if (comparison == Comparison::kNone || comparison == Comparison::kOrder || trial()) return node;
+    const auto known_constant = [](const Node& arg) {
+        return arg.kind == NodeKind::kConstant && !arg.value.is_null();
+    };
+    const bool swapped = known_constant(*node->args[0]);
+    if (!swapped && !known_constant(*node->args[1])) return node;
+    Node& value = *node->args[swapped ? 0 : 1];
+    Result& operand = node->args[swapped ? 1 : 0];
+    if (!is_integer(value.physical) || !is_integer(operand->physical)) return node;
+    if (value.type.id != operand->type.id &&
+        !(is_number(value.type.id) && is_number(operand->type.id)))
+        return node;
+    const int64_t bound = integer_value(value.physical, value.value.value);
+    const Limits all = limits(operand->physical);
+    Result range = make(NodeKind::kRange, node->type);
+    range->low = all.low;
+    range->high = all.high;
+    const auto below = [&](bool inclusive) {
+        if (!inclusive && bound == INT64_MIN) {
+            range->low = 1;
+            range->high = 0;
+        } else {
+            range->high = std::min(range->high, inclusive ? bound : bound - 1);
+        }
+    };
+    const auto above = [&](bool inclusive) {
+        if (!inclusive && bound == INT64_MAX) {
+            range->low = 1;
+            range->high = 0;
+        } else {
+            range->low = std::max(range->low, inclusive ? bound : bound + 1);
+        }
+    };
+    switch (comparison) {
+        case Comparison::kEqual:
+        case Comparison::kNotEqual:
+            below(true);
+            above(true);
+            range->negated = comparison == Comparison::kNotEqual;
+            break;
+        case Comparison::kLess:
+        case Comparison::kLessEqual:
+            swapped ? above(comparison == Comparison::kLessEqual)
+                    : below(comparison == Comparison::kLessEqual);
+            break;
+        default:
+            swapped ? below(comparison == Comparison::kGreaterEqual)
+                    : above(comparison == Comparison::kGreaterEqual);
+    }
+    range->args.push_back(std::move(operand));
+    return finish(std::move(range));
+}
+
+// Ranges of one column that stand side by side in an AND become one.
+void Compiler::merge_ranges(Node* node) {
+    const auto plain = [](const Node& arg) {
+        return arg.kind == NodeKind::kRange && !arg.negated &&
+               arg.args[0]->kind == NodeKind::kColumn;
+    };
+    std::vector<Result> merged;
+    for (Result& arg : node->args) {
+        const auto earlier =
+            !plain(*arg)
+                ? merged.end()
+                : std::find_if(merged.begin(), merged.end(), [&](const Result& other) {
+                      return plain(*other) && other->args[0]->column == arg->args[0]->column;
+                  });
+        if (earlier == merged.end()) {
+            merged.push_back(std::move(arg));
+            continue;
+        }
+        (*earlier)->low = std::max((*earlier)->low, arg->low);
+        (*earlier)->high = std::min((*earlier)->high, arg->high);
+    }
+    node->args = std::move(merged);
+}
+
+Compiler::Result Compiler::logic(const Expr& expr, NodeKind kind) {
+    Result node = make(kind, expr.type);
+    for (const Expr& arg : expr.args)
+        if (kind != NodeKind::kIsNull && kind != NodeKind::kIsNotNull &&
+            arg.type.id != TypeId::kBool)
+            return refuse("a condition that is no boolean");
+    if (!compile_args(expr, node.get())) return nullptr;
+    if (kind == NodeKind::kAnd) merge_ranges(node.get());
+    if ((kind == NodeKind::kAnd || kind == NodeKind::kOr) && node->args.size() == 1)
+        return std::move(node->args[0]);
+    return finish(std::move(node));
+}
+
+Compiler::Result Compiler::array(const Expr& expr) {
+    if (expr.args.size() != 1) return refuse("an array comparison over more than one value");
+    if (expr.index < 0) return array_of(expr, expr.list, expr.list_null);
+    if (trial()) return array_of(expr, {}, false);
+    if (static_cast<size_t>(expr.index) >= parameters_->size())
+        return refuse(fmt::format("no value for parameter {}", expr.index));
+    const plan::ParameterValue& value = (*parameters_)[static_cast<size_t>(expr.index)];
+    return array_of(expr, value.list, value.list_null);
+}
+
+Compiler::Result Compiler::array_of(const Expr& expr, const std::vector<Scalar>& list,
+                                    bool list_null) {
+    const bool any = expr.kind == ExprKind::kAnyOf;
+    const Function* function = find(expr.function);
+    if (function == nullptr)
+        return refuse(fmt::format("function {} is not known to the engine", expr.function));
+    if (function->info.arguments != 2 || function->info.result != TypeId::kBool)
+        return refuse("an array comparison by something else than an operator");
+    // Elements of a numeric array come in the scale of the value.
+    Type element = plan::make_type(function->info.types[1]);
+    if (element.id == TypeId::kNumeric) element = expr.args[0].type;
+
+    Result node = make(any ? NodeKind::kAny : NodeKind::kAll, expr.type);
+    Expr sample = plan::make_constant(element, {});
+    const std::vector<Expr> args{expr.args[0], sample};
+    std::string reason;
+    if (!bind_function(expr.function, args, &node->function, &reason))
+        return refuse(std::move(reason));
+    node->may_fault = node->function.may_fault;
+    if (!compile_args(expr, node.get())) return nullptr;
+    if (list_null) return constant(expr.type, {});
+    if (list.empty() && !trial()) {
+        // Even a NULL has no element to compare with; a fault of the value remains.
+        if (!node->args[0]->may_fault) return constant(expr.type, Scalar::of_int(any ? 0 : 1));
+        node->may_fault = true;
+        return finish(std::move(node));
+    }
+
+    const Comparison comparison = function->comparison;
+    const bool equality =
+        any ? comparison == Comparison::kEqual : comparison == Comparison::kNotEqual;
+    const Physical physical = node->args[0]->physical;
+    const TypeId id = node->args[0]->type.id;
+    const bool integers =
+        is_integer(physical) && (id == element.id || (is_number(id) && is_number(element.id)));
+    const bool strings = physical == Physical::kBytes && id == element.id && id != TypeId::kBpchar;
+    if (equality && (integers || strings)) {
+        node->kind = NodeKind::kMembers;
+        node->negated = !any;
+        std::vector<int64_t> values;
+        std::vector<std::string> texts;
+        for (const Scalar& scalar : list) {
+            ConstantValue value;
+            if (!set_constant(element, scalar, &value))
+                return refuse(fmt::format("an element that {} cannot hold", to_string(element)));
+            if (value.is_null())
+                node->list_has_null = true;
+            else if (strings)
+                texts.push_back(scalar.bytes);
+            else
+                values.push_back(integer_value(plan::physical(element), value.value));
+        }
+        node->members.set_integers(std::move(values));
+        node->members.set_strings(std::move(texts));
+        return finish(std::move(node));
+    }
+    for (const Scalar& scalar : list) {
+        Result value = constant(element, scalar);
+        if (value == nullptr) return nullptr;
+        node->args.push_back(std::move(value));
+    }
+    return finish(std::move(node));
+}
+
+Compiler::Result Compiler::compile(const Expr& expr) {
+    switch (expr.kind) {
+        case ExprKind::kColumn:
+            return column(expr);
+        case ExprKind::kConstant:
+            return constant(expr.type, expr.value);
+        case ExprKind::kParameter:
+            return parameter(expr);
+        case ExprKind::kCall:
+            return call(expr);
+        case ExprKind::kAnd:
+            return logic(expr, NodeKind::kAnd);
+        case ExprKind::kOr:
+            return logic(expr, NodeKind::kOr);
+        case ExprKind::kNot:
+            return logic(expr, NodeKind::kNot);
+        case ExprKind::kIsNull:
+            return logic(expr, NodeKind::kIsNull);
+        case ExprKind::kIsNotNull:
+            return logic(expr, NodeKind::kIsNotNull);
+        case ExprKind::kIsTrue:
+            return logic(expr, NodeKind::kIsTrue);
+        case ExprKind::kIsNotTrue:
+            return logic(expr, NodeKind::kIsNotTrue);
+        case ExprKind::kIsFalse:
+            return logic(expr, NodeKind::kIsFalse);
+        case ExprKind::kIsNotFalse:
+            return logic(expr, NodeKind::kIsNotFalse);
+        case ExprKind::kAnyOf:
+        case ExprKind::kAllOf:
+            return array(expr);
+        default:
+            return refuse("an expression of a kind that the engine does not know");
+    }
+}
+
+}  // namespace
+
+void ConstantValue::set_bytes(const uint8_t* data, int64_t size) {
+    bytes.assign(data, data + size);
+    const column::BytesView view{bytes.data(), size};
+    std::memcpy(value, &view, sizeof view);
+}
+
+Vector constant_vector(Type type, const ConstantValue& value) {
+    Vector out;
+    out.type = type;
+    out.form = Form::kConstant;
+    out.length = 1;
+    out.validity = value.is_null() ? value.validity : nullptr;
+    out.values = value.value;
+    return out;
+}
+
+int64_t integer_value(Physical physical, const void* value) {
+    switch (physical) {
+        case Physical::kBool:
+            return *static_cast<const uint8_t*>(value);
+        case Physical::kInt16:
+            return *static_cast<const int16_t*>(value);
+        case Physical::kInt32:
+            return *static_cast<const int32_t*>(value);
+        default:
+            return *static_cast<const int64_t*>(value);
+    }
+}
+
+bool set_constant(Type type, const Scalar& scalar, ConstantValue* out) {
+    out->validity[0] = scalar.known() ? 0xff : 0;
+    if (!scalar.known()) return true;
+    const auto put = [&](const auto& value) { std::memcpy(out->value, &value, sizeof value); };
+    const Physical physical = plan::physical(type);
+    switch (physical) {
+        case Physical::kBool:
+        case Physical::kInt16:
+        case Physical::kInt32:
+        case Physical::kInt64: {
+            if (scalar.kind != Scalar::Kind::kInt) return false;
+            const Limits all = physical == Physical::kBool ? Limits{0, 1} : limits(physical);
+            if (scalar.integer < all.low || scalar.integer > all.high) return false;
+            put(static_cast<int64_t>(scalar.integer));  // little-endian: the low bytes come first
+            return true;
+        }
+        case Physical::kInt128:
+            if (scalar.kind != Scalar::Kind::kInt) return false;
+            put(scalar.integer);
+            return true;
+        case Physical::kFloat32:
+            if (scalar.kind != Scalar::Kind::kFloat) return false;
+            put(static_cast<float>(scalar.number));
+            return true;
+        case Physical::kFloat64:
+            if (scalar.kind != Scalar::Kind::kFloat) return false;
+            put(scalar.number);
+            return true;
+        case Physical::kBytes:
+            if (scalar.kind != Scalar::Kind::kBytes) return false;
+            out->set_bytes(reinterpret_cast<const uint8_t*>(scalar.bytes.data()),
+                           static_cast<int64_t>(scalar.bytes.size()));
+            return true;
+        case Physical::kInterval:
+        case Physical::kUuid:
+            if (scalar.kind != Scalar::Kind::kBytes || scalar.bytes.size() != 16) return false;
+            std::memcpy(out->value, scalar.bytes.data(), 16);
+            return true;
+    }
+    return false;
+}
+
+std::unique_ptr<Node> compile(const Expr& expr, const std::vector<plan::ParameterValue>* parameters,
+                              int* slots, std::string* reason) {
+    return Compiler(parameters, slots, reason).compile(expr);
+}
+
+}  // namespace loom::exec

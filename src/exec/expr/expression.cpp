@@ -1,0 +1,63 @@
+#include "exec/expression.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "exec/expr/interpreter.h"
+#include "exec/expr/program.h"
+
+namespace loom::exec {
+
+bool supports(const plan::Expr& expr, std::string* reason) {
+    int slots = 0;
+    return compile(expr, nullptr, &slots, reason) != nullptr;
+}
+
+Expression::Expression(const plan::Expr& expr, std::span<const plan::ParameterValue> parameters)
+    : program_(std::make_unique<Program>()) {
+    const std::vector<plan::ParameterValue> values(parameters.begin(), parameters.end());
+    std::string reason;
+    program_->root = compile(expr, &values, &program_->slots, &reason);
+    if (program_->root == nullptr) throw Unrepresentable(std::move(reason));
+}
+
+Expression::~Expression() = default;
+Expression::Expression(Expression&&) noexcept = default;
+Expression& Expression::operator=(Expression&&) noexcept = default;
+
+plan::Type Expression::type() const noexcept {
+    return program_->root->type;
+}
+const std::vector<int>& Expression::columns() const noexcept {
+    return program_->root->columns;
+}
+bool Expression::may_fault() const noexcept {
+    return program_->root->may_fault;
+}
+bool Expression::is_constant() const noexcept {
+    return program_->root->constant;
+}
+
+struct Evaluator::State {
+    const Node* root;
+    Interpreter interpreter;
+};
+
+Evaluator::Evaluator(const Expression& expression, base::MemoryBudget* budget)
+    : state_(new State{expression.program().root.get(),
+                       Interpreter(expression.program().slots, budget)}) {}
+Evaluator::~Evaluator() = default;
+Evaluator::Evaluator(Evaluator&&) noexcept = default;
+Evaluator& Evaluator::operator=(Evaluator&&) noexcept = default;
+
+Vector Evaluator::evaluate(std::span<const Vector> inputs, int64_t length) {
+    return state_->interpreter.evaluate(*state_->root, {inputs, length});
+}
+
+void Evaluator::select(std::span<const Vector> inputs, int64_t length, uint64_t* mask) {
+    Truth rows;
+    state_->interpreter.truth(*state_->root, {inputs, length}, false, &rows);
+    std::memcpy(mask, rows.yes, static_cast<size_t>(simd::mask_words(length)) * 8);
+}
+
+}  // namespace loom::exec

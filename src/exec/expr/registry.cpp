@@ -1,0 +1,88 @@
+#include "exec/expr/registry.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+namespace loom::exec {
+
+namespace {
+
+struct Registry {
+    std::vector<Function> functions;  // by OID
+    std::vector<FunctionInfo> infos;  // parallel to it
+
+    Registry() {
+        add_comparisons(functions);
+        add_integer_functions(functions);
+        std::sort(functions.begin(), functions.end(),
+                  [](const Function& a, const Function& b) { return a.info.oid < b.info.oid; });
+        for (const Function& function : functions) infos.push_back(function.info);
+    }
+};
+
+const Registry& registry() {
+    static const Registry instance;
+    return instance;
+}
+
+bool arguments_fit(const FunctionInfo& info, std::span<const plan::Expr> args,
+                   std::string* reason) {
+    bool fit = static_cast<int>(args.size()) == info.arguments;
+    for (size_t i = 0; fit && i < args.size(); ++i) fit = args[i].type.id == info.types[i];
+    if (!fit) {
+        *reason = fmt::format("function {} with other argument types", info.name);
+        return false;
+    }
+    for (size_t i = 0; i < args.size(); ++i)
+        if ((info.constant_arguments >> i & 1) != 0 && args[i].kind != plan::ExprKind::kConstant) {
+            *reason = fmt::format("function {} whose argument {} is no constant", info.name, i + 1);
+            return false;
+        }
+    return true;
+}
+
+}  // namespace
+
+const Function* find(uint32_t oid) {
+    const std::vector<Function>& all = registry().functions;
+    const auto at = std::lower_bound(
+        all.begin(), all.end(), oid,
+        [](const Function& function, uint32_t key) { return function.info.oid < key; });
+    return at != all.end() && at->info.oid == oid ? &*at : nullptr;
+}
+
+bool bind_function(uint32_t oid, std::span<const plan::Expr> args, BoundFunction* bound,
+                   std::string* reason) {
+    const Function* function = find(oid);
+    if (function == nullptr) {
+        *reason = fmt::format("function {} is not known to the engine", oid);
+        return false;
+    }
+    if (!arguments_fit(function->info, args, reason)) return false;
+    bound->oid = oid;
+    bound->kernel = function->kernel;
+    bound->may_fault = function->info.may_fault;
+    bound->type = plan::make_type(function->info.result);
+    return function->bind == nullptr || function->bind(args, bound, reason);
+}
+
+std::span<const FunctionInfo> registered_functions() {
+    return registry().infos;
+}
+
+const FunctionInfo* find_function(uint32_t oid) {
+    const Function* function = find(oid);
+    return function == nullptr ? nullptr : &function->info;
+}
+
+std::optional<plan::Type> result_type(uint32_t oid, std::span<const plan::Expr> arguments,
+                                      std::string* reason) {
+    BoundFunction bound;
+    std::string ignored;
+    if (!bind_function(oid, arguments, &bound, reason == nullptr ? &ignored : reason))
+        return std::nullopt;
+    return bound.type;
+}
+
+}  // namespace loom::exec

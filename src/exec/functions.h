@@ -1,0 +1,39 @@
+#pragma once
+// The functions that the engine can call, by PostgreSQL's pg_proc OID.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "plan/expr.h"
+
+namespace loom::exec {
+
+/// Arguments that a registered function has at most.
+inline constexpr int kMaxArguments = 4;
+
+/// What a caller sees of a registered function. All are strict.
+struct FunctionInfo {
+    uint32_t oid = 0;
+    std::string name;  ///< pg_proc.proname
+    plan::TypeId result = plan::TypeId::kInt4;
+    int arguments = 0;
+    plan::TypeId types[kMaxArguments] = {};
+    bool may_fault = false;  ///< can raise SqlFault or Unrepresentable
+    /// Bit i set: argument i must be a constant (a format, a scale, a field's name).
+    uint32_t constant_arguments = 0;
+};
+
+/// Returns every function, each once, by ascending OID.
+std::span<const FunctionInfo> registered_functions();
+/// Returns one of them, or nullptr.
+const FunctionInfo* find_function(uint32_t oid);
+
+/// Returns the type of a call's result (precision and scale of a numeric follow from the
+/// arguments), or nothing, with `reason` for a DBA, where the engine cannot compute the call
+/// exactly. Looks at the types of `arguments` and at the values of constants.
+std::optional<plan::Type> result_type(uint32_t oid, std::span<const plan::Expr> arguments,
+                                      std::string* reason);
+
+}  // namespace loom::exec

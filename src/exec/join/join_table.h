@@ -1,0 +1,98 @@
+#pragma once
+// The build side of a join, in the form that its keys allow.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/buffer.h"
+#include "exec/row_store.h"
+
+namespace loom::exec {
+
+/// What one thread keeps for probing one table.
+struct ProbeScratch {
+    explicit ProbeScratch(base::MemoryBudget* budget)
+        : code_bits(budget), code_rows(budget), hashes(budget) {}
+
+    uint64_t bits_version = 0;  ///< dictionary that code_bits was made for
+    uint64_t rows_version = 0;
+    base::Buffer code_bits;  ///< bit c: dictionary entry c has a match
+    base::Buffer code_rows;  ///< int32: first row of entry c, or -1
+    base::Buffer hashes;
+    std::vector<base::Buffer> values;
+    std::vector<base::Buffer> validity;
+    std::vector<Vector> plain;
+    std::vector<Vector> keys;
+};
+
+/// Rows and an index over their keys. A single integer key of a small range gets a bitmap and an
+/// array by key; other keys a hash table. Rows with a NULL key are kept, and match nothing.
+/// Immutable once built; threads share it.
+class JoinTable {
+  public:
+    /// `keys` are columns of `rows`. `want_rows`: whether lookup() will be called.
+    JoinTable(RowStore rows, std::vector<int> keys, bool want_rows, base::MemoryBudget* budget);
+
+    int64_t length() const noexcept { return rows_.length(); }
+    const RowStore& rows() const noexcept { return rows_; }
+    RowStore& rows() noexcept { return rows_; }
+    /// Whether no two rows have equal keys.
+    bool unique() const noexcept { return unique_; }
+    /// Whether some key is NULL.
+    bool null_key() const noexcept { return null_key_; }
+    /// Bytes that a probe touches: what decides which probe goes first.
+    uint64_t footprint() const noexcept { return footprint_; }
+
+    /// Sets bit i of `mask` to whether row i of `keys` has a match; clears the bits up to a
+    /// multiple of 64 behind `count`.
+    void test(std::span<const Vector> keys, int64_t count, uint64_t* mask,
+              ProbeScratch& scratch) const;
+    /// Sets first[i] to the first matching row, or -1.
+    void lookup(std::span<const Vector> keys, int64_t count, int32_t* first,
+                ProbeScratch& scratch) const;
+    /// Returns the next row with the same key, or -1.
+    int32_t next(int32_t row) const noexcept { return unique_ ? -1 : next_.as<int32_t>()[row]; }
+
+  private:
+    struct Entry {
+        uint32_t tag;
+        int32_t row;
+    };
+
+    bool build_dense(bool want_rows);
+    void build_hash();
+    template <typename T>
+    void fill_dense(const Vector& keys, bool want_rows);
+    template <typename T>
+    void lookup_dense(const T* values, int64_t count, int32_t* first) const;
+    void lookup_hash(std::span<const Vector> keys, int64_t count, int32_t* first,
+                     ProbeScratch& scratch) const;
+    void lookup_values(std::span<const Vector> keys, int64_t count, int32_t* first,
+                       ProbeScratch& scratch) const;
+    void test_values(std::span<const Vector> keys, int64_t count, uint64_t* mask,
+                     ProbeScratch& scratch) const;
+    std::span<const Vector> decode(std::span<const Vector> keys, ProbeScratch& scratch) const;
+    bool keys_equal(std::span<const Vector> probe, int64_t probe_row, int32_t row) const;
+
+    base::MemoryBudget* budget_;
+    RowStore rows_;
+    std::vector<int> keys_;
+    std::vector<plan::Physical> physical_;
+    std::vector<Vector> key_views_;
+    bool unique_ = true;
+    bool null_key_ = false;
+    uint64_t footprint_ = 0;
+
+    bool dense_ = false;
+    int64_t base_ = 0;
+    uint64_t range_ = 0;
+    base::Buffer bits_;   ///< dense: bit (key - base) is set for each key
+    base::Buffer first_;  ///< dense: int32 by key - base
+    base::Buffer next_;   ///< int32 by row
+
+    base::Buffer entries_;
+    uint64_t entry_mask_ = 0;
+};
+
+}  // namespace loom::exec

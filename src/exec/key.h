@@ -1,0 +1,88 @@
+#pragma once
+// Values as keys of joins and groups: how two are compared, and words that are equal exactly where
+// the values are.
+
+#include <cstdint>
+#include <cstring>
+
+#include "exec/hash.h"
+#include "exec/vector.h"
+
+namespace loom::exec {
+
+/// Returns the 64-bit word that stands for row `row` of a plain vector whose values take at most 8
+/// bytes; equal words mean equal values.
+inline uint64_t key_word(const Vector& vector, plan::Physical physical, int64_t row) noexcept {
+    switch (physical) {
+        case plan::Physical::kBool:
+            return vector.as<uint8_t>()[row];
+        case plan::Physical::kInt16:
+            return static_cast<uint64_t>(int64_t{vector.as<int16_t>()[row]});
+        case plan::Physical::kInt32:
+            return static_cast<uint64_t>(int64_t{vector.as<int32_t>()[row]});
+        case plan::Physical::kInt64:
+            return static_cast<uint64_t>(vector.as<int64_t>()[row]);
+        case plan::Physical::kFloat32:
+            return float_key(vector.as<float>()[row]);
+        case plan::Physical::kFloat64:
+            return float_key(vector.as<double>()[row]);
+        default:
+            return 0;
+    }
+}
+
+inline bool is_integer(plan::Physical physical) noexcept {
+    return physical == plan::Physical::kInt16 || physical == plan::Physical::kInt32 ||
+           physical == plan::Physical::kInt64;
+}
+
+/// Intervals are compared by their length with months of 30 days and days of 24 hours.
+inline __int128 interval_span(const plan::Interval& value) noexcept {
+    const __int128 days = static_cast<__int128>(value.months) * 30 + value.days;
+    return days * 86'400'000'000 + value.microseconds;
+}
+
+/// Hashes row `row` of a plain vector.
+inline uint64_t key_hash(const Vector& vector, plan::Physical physical, int64_t row) noexcept {
+    switch (physical) {
+        case plan::Physical::kBytes: {
+            const auto& bytes = vector.as<column::BytesView>()[row];
+            return hash_bytes(bytes.data, bytes.size);
+        }
+        case plan::Physical::kInt128:
+        case plan::Physical::kUuid: {
+            uint64_t words[2];
+            std::memcpy(words, vector.as<uint8_t>() + row * 16, sizeof words);
+            return combine(mix(words[0]), words[1]);
+        }
+        case plan::Physical::kInterval: {
+            const __int128 span = interval_span(vector.as<plan::Interval>()[row]);
+            return combine(mix(static_cast<uint64_t>(span)), static_cast<uint64_t>(span >> 64));
+        }
+        default:
+            return mix(key_word(vector, physical, row));
+    }
+}
+
+/// Compares two values of one physical type for equality.
+inline bool key_equal(const Vector& a, int64_t a_row, const Vector& b, int64_t b_row,
+                      plan::Physical physical) noexcept {
+    switch (physical) {
+        case plan::Physical::kBytes: {
+            const auto& x = a.as<column::BytesView>()[a_row];
+            const auto& y = b.as<column::BytesView>()[b_row];
+            return x.size == y.size &&
+                   (x.size == 0 || std::memcmp(x.data, y.data, static_cast<size_t>(x.size)) == 0);
+        }
+        case plan::Physical::kInt128:
+        case plan::Physical::kUuid:
+            return std::memcmp(a.as<uint8_t>() + a_row * 16, b.as<uint8_t>() + b_row * 16, 16) == 0;
+        case plan::Physical::kInterval:
+            return interval_span(a.as<plan::Interval>()[a_row]) ==
+                   interval_span(b.as<plan::Interval>()[b_row]);
+        default:
+            return key_word(a, physical, a_row) == key_word(b, physical, b_row);
+    }
+}
+
+}  // namespace loom::exec

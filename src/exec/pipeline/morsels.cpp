@@ -1,0 +1,70 @@
+#include "exec/pipeline/morsels.h"
+
+#include <algorithm>
+
+namespace loom::exec {
+
+namespace {
+
+// A part of a row group has at least this many rows: opening it decodes the dictionaries again.
+constexpr int64_t kMinPartRows = 65'536;
+// Parts a worker should have, so that the last one does not wait long.
+constexpr int64_t kPartsPerWorker = 4;
+
+}  // namespace
+
+MorselQueue::MorselQueue(const TableSource& table, int workers) : table_(table) {
+    int64_t rows = 0;
+    for (const ScanFile& file : table.files) {
+        row_groups_ += file.reader->row_group_count();
+        rows += file.reader->row_count();
+    }
+    int64_t part_rows = INT64_MAX;
+    if (workers > 1 && row_groups_ < workers * kPartsPerWorker)
+        part_rows = std::max(kMinPartRows, rows / (workers * kPartsPerWorker) / 64 * 64);
+    for (size_t i = 0; i < table.files.size(); ++i) {
+        const format::TableReader& reader = *table.files[i].reader;
+        for (int64_t group = 0; group < reader.row_group_count(); ++group) {
+            const int64_t count = reader.row_group_rows(group);
+            for (int64_t begin = 0; begin < count;) {
+                // The rest stays in one part if it is less than two.
+                const int64_t left = count - begin;
+                const int64_t take = left / 2 < part_rows ? left : part_rows;
+                parts_.push_back({static_cast<int>(i), group, begin, begin + take});
+                begin += take;
+            }
+        }
+    }
+}
+
+bool MorselQueue::next(Morsel* morsel) {
+    for (;;) {
+        const size_t index = position_.fetch_add(1, std::memory_order_relaxed);
+        if (index >= parts_.size()) return false;
+        const Part& part = parts_[index];
+        const ScanFile& file = table_.files[part.file];
+        const int64_t rows = file.reader->row_group_rows(part.row_group);
+        morsel->file = part.file;
+        morsel->row_group = part.row_group;
+        morsel->ranges = {{part.begin, part.end}};
+        if (!file.conditions.empty()) {
+            const bool first = part.begin == 0;
+            if (format::excluding_condition(*file.reader, part.row_group, file.conditions)) {
+                skipped_.fetch_add(first ? 1 : 0, std::memory_order_relaxed);
+                continue;
+            }
+            morsel->ranges = format::intersect(
+                morsel->ranges,
+                format::matching_rows(*file.reader, part.row_group, file.conditions));
+            if (morsel->ranges.empty()) {
+                skipped_.fetch_add(first ? 1 : 0, std::memory_order_relaxed);
+                continue;
+            }
+        }
+        morsel->partial =
+            morsel->ranges.size() != 1 || morsel->ranges[0] != format::RowRange{0, rows};
+        return true;
+    }
+}
+
+}  // namespace loom::exec

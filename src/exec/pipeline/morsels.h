@@ -1,0 +1,46 @@
+#pragma once
+// The row groups of a table, handed out to workers.
+
+#include <atomic>
+#include <vector>
+
+#include "exec/query.h"
+
+namespace loom::exec {
+
+struct Morsel {
+    int file = 0;
+    int64_t row_group = 0;
+    format::RowRanges ranges;  ///< rows to read
+    bool partial = false;      ///< the ranges are not the whole row group
+};
+
+/// Thread safe after construction.
+class MorselQueue {
+  public:
+    /// `workers` decides whether large row groups are split so that all have work.
+    MorselQueue(const TableSource& table, int workers);
+
+    /// Claims the next morsel that statistics do not exclude; false at the end.
+    bool next(Morsel* morsel);
+
+    int64_t size() const noexcept { return static_cast<int64_t>(parts_.size()); }
+    int64_t row_groups() const noexcept { return row_groups_; }
+    int64_t skipped() const noexcept { return skipped_.load(std::memory_order_relaxed); }
+
+  private:
+    struct Part {
+        int file;
+        int64_t row_group;
+        int64_t begin;
+        int64_t end;
+    };
+
+    const TableSource& table_;
+    std::vector<Part> parts_;
+    int64_t row_groups_ = 0;
+    std::atomic<size_t> position_{0};
+    std::atomic<int64_t> skipped_{0};
+};
+
+}  // namespace loom::exec

@@ -1,0 +1,111 @@
+#pragma once
+// A compiled pipeline: a source, steps that thin or multiply its rows, and a sink. Immutable while
+// it runs; each worker has a Frame.
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "exec/expression.h"
+#include "exec/join/join_table.h"
+#include "exec/query.h"
+#include "plan/operator.h"
+
+namespace loom::exec {
+
+/// A column of the rows in flight. Most slots are computed only when a step asks for them, and then
+/// only for the rows that are left: that is late materialisation.
+struct Slot {
+    enum class Kind : uint8_t {
+        kScan,         ///< column `index` of the scanned table
+        kStored,       ///< column `index` of the stored rows that feed the pipeline
+        kBuildRow,     ///< int32 row of join `index`'s build side that matches, or -1
+        kBuildColumn,  ///< column `index` of a build side, at the rows of slot `row_slot`
+        kComputed      ///< `expression` over other slots (its columns are slot numbers)
+    };
+    Kind kind = Kind::kScan;
+    plan::Type type;
+    int index = -1;
+    int join = -1;
+    int row_slot = -1;
+    std::shared_ptr<const Expression> expression;
+    std::vector<int> inputs;  ///< slots that computing this one reads
+    int last_use = -1;        ///< last step that may ask for it; the sink is step `steps.size()`
+};
+
+/// One join as its probe pipeline sees it.
+struct Join {
+    plan::JoinType type = plan::JoinType::kInner;
+    bool null_aware = false;
+    std::shared_ptr<JoinTable> table;  ///< set when the build side is complete
+    std::vector<int> keys;             ///< slots of the probe side
+    int row_slot = -1;
+    std::shared_ptr<const Expression> residual;  ///< over slots, or null
+    /// kRight, kFull, kRightSemi, kRightAnti: one byte a build row, set when matched.
+    std::shared_ptr<base::Buffer> matched;
+
+    bool marks_build() const noexcept {
+        return type == plan::JoinType::kRight || type == plan::JoinType::kFull ||
+               type == plan::JoinType::kRightSemi || type == plan::JoinType::kRightAnti;
+    }
+};
+
+struct Step {
+    enum class Kind : uint8_t {
+        kJoin,  ///< join `join`, before its build side is known; prepare() decides what it becomes
+        kFilter,   ///< rows for which `expression` is true
+        kTest,     ///< rows with (or, kAnti, without) a match of join `join`: a filter
+        kMatch,    ///< the general join: every pair, outer rows too
+        kCompute,  ///< computes slot `slot` now, since it may fault
+        kLimit     ///< `count` rows after `offset`, counted over all workers
+    };
+    Kind kind = Kind::kFilter;
+    std::shared_ptr<const Expression> expression;
+    std::vector<int> inputs;  ///< slots that the step reads
+    int join = -1;
+    int slot = -1;
+    bool negate = false;  ///< kTest: kAnti
+    int64_t offset = 0;   ///< kLimit
+    int64_t count = -1;   ///< kLimit; -1: all
+};
+
+class Sink;
+
+struct Pipeline {
+    std::string name;
+    // Source: a table, stored rows, or the host.
+    int table = -1;
+    std::shared_ptr<RowStore> stored;
+    int host_rows = -1;
+    std::vector<plan::Type> source_types;
+
+    std::vector<Slot> slots;
+    std::vector<Join> joins;
+    std::vector<Step> steps;
+    /// The first `head` steps cannot fault and give the same rows in any order.
+    int head = 0;
+    std::shared_ptr<Sink> sink;
+    std::vector<int> sink_inputs;
+
+    /// Decides how joins run now that their build sides are there, which steps may change places,
+    /// and how long each slot is needed. Call once, before the pipeline runs.
+    void prepare();
+};
+
+class Frame;
+
+/// Takes the rows that reach the end of a pipeline.
+class Sink {
+  public:
+    virtual ~Sink() = default;
+    /// Called once before the pipeline runs.
+    virtual void begin(int workers) = 0;
+    /// Takes the rows of a frame; called by worker `worker` alone.
+    virtual void consume(int worker, Frame& frame) = 0;
+    /// Called once, by one thread, after all workers are done.
+    virtual void finish() = 0;
+    /// Whether no further rows are wanted.
+    virtual bool satisfied() const { return false; }
+};
+
+}  // namespace loom::exec

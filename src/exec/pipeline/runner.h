@@ -1,0 +1,69 @@
+#pragma once
+// One worker's run of one pipeline.
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "exec/pipeline/frame.h"
+#include "exec/pipeline/morsels.h"
+
+namespace loom::exec {
+
+/// Counters that the workers of a pipeline share.
+struct SharedRun {
+    std::vector<std::atomic<int64_t>> limits;  ///< rows that reached each step of kind kLimit
+    std::atomic<bool> done{false};             ///< a limit is reached
+    std::atomic<size_t> stored_position{0};    ///< next row of the stored source, in batches
+
+    explicit SharedRun(size_t steps) : limits(steps) {}
+};
+
+class Runner {
+  public:
+    /// `poll` is called at least once a batch; what it throws ends the run.
+    Runner(const Pipeline& pipeline, SharedRun& shared, const TableSource* table, int worker,
+           std::function<void()> poll, base::MemoryBudget* budget);
+
+    /// Runs morsels until none is left (or one, if `single`). Returns whether it ran any.
+    bool run_scan(MorselQueue& morsels, bool single);
+    /// Runs batches of the stored source.
+    void run_stored();
+    /// Runs one batch of given columns.
+    void run_rows(const Vector* columns, int64_t count);
+
+    ScanCursor* cursor() noexcept { return cursor_.get(); }
+    int64_t rows_in() const noexcept { return rows_in_; }
+    int64_t rows_out() const noexcept { return rows_out_; }
+
+  private:
+    struct TestState {
+        double passed = 0;
+        double seen = 0;
+        double cost = 0;  ///< cycles
+    };
+
+    void run_batch();
+    bool run_head(Frame& frame);
+    void process(Frame& frame, size_t step);
+    void evaluate(Frame& frame, const Step& step, uint64_t* mask);
+    void match(Frame& frame, size_t step);
+    void order_head();
+
+    const Pipeline& pipeline_;
+    SharedRun& shared_;
+    int worker_;
+    std::function<void()> poll_;
+    base::MemoryBudget* budget_;
+    std::unique_ptr<ScanCursor> cursor_;
+    std::vector<std::unique_ptr<Frame>> frames_;  ///< [0], and one for each kMatch step
+    std::vector<Frame*> match_frames_;            ///< by step
+    std::vector<int> head_order_;
+    std::vector<TestState> head_states_;
+    int64_t batches_ = 0;
+    int64_t rows_in_ = 0;
+    int64_t rows_out_ = 0;
+};
+
+}  // namespace loom::exec

@@ -1,0 +1,469 @@
+// Runs random plans over random rows and compares the engine with a slow, obvious evaluation.
+
+#include "exec/query.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <random>
+#include <set>
+#include <string>
+#include <variant>
+
+namespace loom::exec {
+
+namespace {
+
+using plan::Expr;
+using plan::JoinType;
+using plan::Operator;
+using plan::OperatorKind;
+using plan::TypeId;
+
+constexpr plan::Type kInt4 = plan::make_type(TypeId::kInt4);
+constexpr plan::Type kInt8 = plan::make_type(TypeId::kInt8);
+constexpr plan::Type kText = plan::make_type(TypeId::kText);
+constexpr uint32_t kInt4Less = 66;
+
+// A value of the test's tables: NULL, a number or a text.
+using Value = std::variant<std::monostate, int64_t, std::string>;
+using Row = std::vector<Value>;
+using Rows = std::vector<Row>;
+
+bool is_null(const Value& value) {
+    return std::holds_alternative<std::monostate>(value);
+}
+
+struct Table {
+    std::vector<plan::Type> types;
+    Rows rows;
+};
+
+// Feeds a table's rows, `step` at a time.
+class TableRows final : public RowSource {
+  public:
+    TableRows(const Table& table, int64_t step) : table_(table), step_(step) {
+        for (size_t c = 0; c < table.types.size(); ++c) columns_.emplace_back();
+    }
+
+    int64_t fetch(std::span<Vector> columns) override {
+        const int64_t count = std::min(step_, static_cast<int64_t>(table_.rows.size()) - position_);
+        for (size_t c = 0; c < columns.size(); ++c) fill(c, count, &columns[c]);
+        position_ += count;
+        return count;
+    }
+
+  private:
+    struct Column {
+        base::Buffer values;
+        base::Buffer validity;
+    };
+
+    void fill(size_t c, int64_t count, Vector* vector) {
+        Column& column = columns_[c];
+        const plan::Type type = table_.types[c];
+        const int width = plan::width(physical(type));
+        column.values.resize_discarding(static_cast<uint64_t>(count) * width);
+        column.validity.resize_discarding(static_cast<uint64_t>(base::bitmap_bytes(count)));
+        for (int64_t i = 0; i < count; ++i) {
+            const Value& value = table_.rows[static_cast<size_t>(position_ + i)][c];
+            uint8_t* place = column.values.data() + i * width;
+            std::memset(place, 0xab, static_cast<size_t>(width));
+            base::put_bit(column.validity.data(), i, !is_null(value));
+            if (const auto* number = std::get_if<int64_t>(&value))
+                std::memcpy(place, number, static_cast<size_t>(width));
+            else if (const auto* text = std::get_if<std::string>(&value))
+                *reinterpret_cast<column::BytesView*>(place) = {
+                    reinterpret_cast<const uint8_t*>(text->data()),
+                    static_cast<int64_t>(text->size())};
+        }
+        *vector = Vector{};
+        vector->type = type;
+        vector->length = count;
+        vector->values = column.values.data();
+        vector->validity = column.validity.data();
+    }
+
+    const Table& table_;
+    int64_t step_;
+    int64_t position_ = 0;
+    std::vector<Column> columns_;
+};
+
+class NoHost final : public Host {
+  public:
+    void check_interrupts() override {}
+};
+
+Value value_at(const Vector& vector, int64_t row) {
+    if (vector.is_null(row)) return {};
+    switch (physical(vector.type)) {
+        case plan::Physical::kInt32:
+            return int64_t{vector.as<int32_t>()[row]};
+        case plan::Physical::kInt64:
+            return vector.as<int64_t>()[row];
+        case plan::Physical::kBytes:
+            return std::string(vector.as<column::BytesView>()[row].text());
+        default:
+            ADD_FAILURE() << "a type that the test does not know";
+            return {};
+    }
+}
+
+Rows run_engine(const Operator& root, const std::vector<Table>& tables, int64_t step, int threads) {
+    std::vector<std::unique_ptr<TableRows>> sources;
+    Inputs inputs;
+    for (const Table& table : tables) {
+        sources.push_back(std::make_unique<TableRows>(table, step));
+        inputs.rows.push_back(sources.back().get());
+    }
+    Query query(root, std::move(inputs), {threads, 0});
+    NoHost host;
+    Rows rows;
+    while (const Batch* batch = query.next(host))
+        for (int64_t i = 0; i < batch->rows; ++i) {
+            Row row;
+            for (const Vector& column : batch->columns) row.push_back(value_at(column, i));
+            rows.push_back(std::move(row));
+        }
+    return rows;
+}
+
+// The obvious evaluation.
+
+Value evaluate(const Expr& expr, const Row& row) {
+    return row[static_cast<size_t>(expr.index)];
+}
+
+bool holds(const Expr& less, const Row& row) {
+    const Value a = evaluate(less.args[0], row);
+    const Value b = evaluate(less.args[1], row);
+    return !is_null(a) && !is_null(b) && a < b;
+}
+
+Row joined(const Row& left, const Row& right) {
+    Row row = left;
+    row.insert(row.end(), right.begin(), right.end());
+    return row;
+}
+
+Rows run_join(const Operator& op, const Rows& left, const Rows& right) {
+    const Row no_left(op.inputs[0].output.size());
+    const Row no_right(op.inputs[1].output.size());
+    std::vector<bool> right_matched(right.size());
+    Rows rows;
+    for (const Row& a : left) {
+        bool matched = false;
+        for (size_t j = 0; j < right.size(); ++j) {
+            bool equal = true;
+            for (size_t k = 0; k < op.probe_keys.size(); ++k) {
+                const Value x = evaluate(op.probe_keys[k], a);
+                const Value y = evaluate(op.build_keys[k], right[j]);
+                equal = equal && !is_null(x) && !is_null(y) && x == y;
+            }
+            const Row both = joined(a, right[j]);
+            for (const Expr& predicate : op.predicates) equal = equal && holds(predicate, both);
+            if (!equal) continue;
+            matched = true;
+            right_matched[j] = true;
+            if (op.join == JoinType::kInner || op.join == JoinType::kLeft ||
+                op.join == JoinType::kRight || op.join == JoinType::kFull)
+                rows.push_back(both);
+        }
+        if (op.join == JoinType::kSemi && matched) rows.push_back(a);
+        if (op.join == JoinType::kAnti && !matched) rows.push_back(a);
+        if ((op.join == JoinType::kLeft || op.join == JoinType::kFull) && !matched)
+            rows.push_back(joined(a, no_right));
+    }
+    for (size_t j = 0; j < right.size(); ++j) {
+        if ((op.join == JoinType::kRight || op.join == JoinType::kFull) && !right_matched[j])
+            rows.push_back(joined(no_left, right[j]));
+        if (op.join == JoinType::kRightSemi && right_matched[j]) rows.push_back(right[j]);
+        if (op.join == JoinType::kRightAnti && !right_matched[j]) rows.push_back(right[j]);
+    }
+    return rows;
+}
+
+Rows run_aggregate(const Operator& op, const Rows& input) {
+    struct Group {
+        std::vector<int64_t> counts;
+        std::vector<std::optional<int64_t>> sums;
+        std::vector<std::set<Value>> distinct;
+        std::vector<Value> least;
+    };
+    std::map<Row, Group> groups;
+    const size_t calls = op.aggregates.size();
+    const auto group_of = [&](const Row& key) -> Group& {
+        Group& group = groups[key];
+        group.counts.resize(calls);
+        group.sums.resize(calls);
+        group.distinct.resize(calls);
+        group.least.resize(calls);
+        return group;
+    };
+    if (op.group_keys.empty()) group_of({});
+    for (const Row& row : input) {
+        Row key;
+        for (const Expr& expr : op.group_keys) key.push_back(evaluate(expr, row));
+        Group& group = group_of(key);
+        for (size_t i = 0; i < calls; ++i) {
+            const plan::Aggregate& call = op.aggregates[i];
+            if (!call.filter.empty() && !holds(call.filter[0], row)) continue;
+            const Value value = call.args.empty() ? Value(int64_t{1}) : evaluate(call.args[0], row);
+            if (is_null(value)) continue;
+            if (call.distinct && !group.distinct[i].insert(value).second) continue;
+            ++group.counts[i];
+            if (const auto* number = std::get_if<int64_t>(&value))
+                group.sums[i] = group.sums[i].value_or(0) + *number;
+            if (is_null(group.least[i]) || value < group.least[i]) group.least[i] = value;
+        }
+    }
+    Rows rows;
+    for (const auto& [key, group] : groups) {
+        Row row = key;
+        for (size_t i = 0; i < calls; ++i) {
+            const uint32_t function = op.aggregates[i].function;
+            if (function == 2803 || function == 2147)
+                row.emplace_back(group.counts[i]);
+            else if (function == 2108)
+                row.push_back(group.sums[i] ? Value(*group.sums[i]) : Value());
+            else
+                row.push_back(group.least[i]);
+        }
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+Rows run_naive(const Operator& op, const std::vector<Table>& tables) {
+    if (op.kind == OperatorKind::kRows) return tables[static_cast<size_t>(op.source)].rows;
+    std::vector<Rows> inputs;
+    for (const Operator& input : op.inputs) inputs.push_back(run_naive(input, tables));
+    if (op.kind == OperatorKind::kJoin) return run_join(op, inputs[0], inputs[1]);
+    if (op.kind == OperatorKind::kAggregate) return run_aggregate(op, inputs[0]);
+    Rows rows;
+    if (op.kind == OperatorKind::kAppend) {
+        for (const Rows& input : inputs) rows.insert(rows.end(), input.begin(), input.end());
+        return rows;
+    }
+    for (const Row& row : inputs[0]) {
+        bool keep = true;
+        for (const Expr& predicate : op.predicates) keep = keep && holds(predicate, row);
+        if (keep) rows.push_back(row);
+    }
+    return rows;
+}
+
+// Random plans.
+
+class Generator {
+  public:
+    explicit Generator(uint64_t seed) : random_(seed) {}
+
+    int64_t below(int64_t limit) {
+        return std::uniform_int_distribution<int64_t>(0, limit - 1)(random_);
+    }
+
+    // Sizes around batches, few and many distinct values, NULLs.
+    Table table(int64_t rows) {
+        Table table;
+        table.types = {kInt4, kInt4, kText};
+        const int64_t distinct = std::max<int64_t>(1, below(2) == 0 ? 5 : rows);
+        const int64_t spread = below(3) == 0 ? 1'000'003 : 1;
+        for (int64_t i = 0; i < rows; ++i) {
+            Row row;
+            row.push_back(below(20) == 0 ? Value() : Value((below(distinct) - 2) * spread));
+            row.push_back(below(20) == 0 ? Value() : Value(below(10)));
+            row.push_back(below(20) == 0 ? Value()
+                                         : Value(std::string(static_cast<size_t>(below(3)), 'x') +
+                                                 std::to_string(below(distinct))));
+            table.rows.push_back(std::move(row));
+        }
+        return table;
+    }
+
+    static Operator rows(int source, const Table& table) {
+        Operator op;
+        op.kind = OperatorKind::kRows;
+        op.source = source;
+        op.output = table.types;
+        op.rows = static_cast<double>(table.rows.size());
+        return op;
+    }
+
+    // Returns a column of the wanted type, of which there is always one.
+    Expr column(const std::vector<plan::Type>& types, plan::Type wanted) {
+        std::vector<int> candidates;
+        for (size_t i = 0; i < types.size(); ++i)
+            if (types[i] == wanted) candidates.push_back(static_cast<int>(i));
+        return plan::make_column(
+            candidates[static_cast<size_t>(below(static_cast<int64_t>(candidates.size())))],
+            wanted);
+    }
+
+    Expr less(const std::vector<plan::Type>& types) {
+        return plan::make_call(kInt4Less, plan::make_type(TypeId::kBool),
+                               {column(types, kInt4), column(types, kInt4)});
+    }
+
+    Operator join(Operator left, Operator right) {
+        Operator op;
+        op.kind = OperatorKind::kJoin;
+        op.join = static_cast<JoinType>(below(8));
+        const bool keyless = below(10) == 0 && left.rows * right.rows < 3e5;
+        const int64_t keys = keyless ? 0 : 1 + below(2);
+        for (int64_t i = 0; i < keys; ++i) {
+            const plan::Type type = below(3) == 0 ? kText : kInt4;
+            op.probe_keys.push_back(column(left.output, type));
+            op.build_keys.push_back(column(right.output, type));
+        }
+        op.inputs = {std::move(left), std::move(right)};
+        if (below(3) == 0) op.predicates.push_back(less(plan::joined_types(op)));
+        op.output = op.join == JoinType::kSemi || op.join == JoinType::kAnti ? op.inputs[0].output
+                    : op.join == JoinType::kRightSemi || op.join == JoinType::kRightAnti
+                        ? op.inputs[1].output
+                        : plan::joined_types(op);
+        op.rows = op.inputs[0].rows;
+        return op;
+    }
+
+    Operator filter(Operator input) {
+        Operator op;
+        op.kind = OperatorKind::kFilter;
+        op.output = input.output;
+        op.rows = input.rows;
+        op.predicates = {less(input.output)};
+        op.inputs = {std::move(input)};
+        return op;
+    }
+
+    Operator aggregate(Operator input) {
+        Operator op;
+        op.kind = OperatorKind::kAggregate;
+        const int64_t keys = below(4);
+        for (int64_t i = 0; i < keys; ++i) {
+            op.group_keys.push_back(column(input.output, below(2) == 0 ? kText : kInt4));
+            op.output.push_back(op.group_keys.back().type);
+        }
+        op.grouped = keys > 0;
+        const auto add = [&](uint32_t function, std::vector<Expr> args, plan::Type type) {
+            plan::Aggregate call;
+            call.function = function;
+            call.args = std::move(args);
+            call.type = type;
+            call.distinct = !call.args.empty() && below(3) == 0;
+            if (below(4) == 0) call.filter.push_back(less(input.output));
+            op.output.push_back(type);
+            op.aggregates.push_back(std::move(call));
+        };
+        add(2803, {}, kInt8);
+        add(2108, {column(input.output, kInt4)}, kInt8);
+        add(2147, {column(input.output, kText)}, kInt8);
+        add(2145, {column(input.output, kText)}, kText);
+        add(2132, {column(input.output, kInt4)}, kInt4);
+        op.rows = 100;
+        op.inputs = {std::move(input)};
+        return op;
+    }
+
+  private:
+    std::mt19937_64 random_;
+};
+
+std::string describe(const Row& row) {
+    std::string text;
+    for (const Value& value : row)
+        text += is_null(value) ? "null "
+                : std::holds_alternative<int64_t>(value)
+                    ? std::to_string(std::get<int64_t>(value)) + " "
+                    : "'" + std::get<std::string>(value) + "' ";
+    return text;
+}
+
+void compare(const Operator& root, const std::vector<Table>& tables, int64_t step, uint64_t seed) {
+    Rows expected = run_naive(root, tables);
+    Rows found = run_engine(root, tables, step, seed % 2 == 0 ? 1 : 3);
+    std::sort(expected.begin(), expected.end());
+    std::sort(found.begin(), found.end());
+    ASSERT_EQ(found.size(), expected.size()) << "seed " << seed << "\n" << to_text(root);
+    for (size_t i = 0; i < found.size(); ++i)
+        ASSERT_EQ(found[i], expected[i])
+            << "seed " << seed << " row " << i << ": " << describe(found[i]) << "| "
+            << describe(expected[i]) << "\n"
+            << to_text(root);
+}
+
+}  // namespace
+
+TEST(Query, RandomJoinsAndAggregatesGiveTheObviousAnswer) {
+    constexpr int64_t kSizes[] = {0, 1, 2, 63, 64, 65, 300, 1023, 4095, 4096, 4097};
+    for (uint64_t seed = 0; seed < 300; ++seed) {
+        Generator make(seed);
+        std::vector<Table> tables;
+        for (int i = 0; i < 3; ++i) {
+            // At most one large table: the obvious join is a nested loop.
+            const int64_t rows = i == 0 ? kSizes[make.below(11)] : kSizes[make.below(7)];
+            tables.push_back(make.table(rows));
+        }
+        std::vector<Operator> sources;
+        for (int i = 0; i < 3; ++i) sources.push_back(Generator::rows(i, tables[i]));
+        Operator root = sources[0];
+        if (make.below(3) == 0) root = make.filter(std::move(root));
+        root = make.join(std::move(root), sources[1]);
+        if (make.below(2) == 0) root = make.join(std::move(root), sources[2]);
+        if (make.below(3) == 0) root = make.filter(std::move(root));
+        if (make.below(2) == 0) root = make.aggregate(std::move(root));
+        const int64_t steps[] = {1, 100, 1024, 4096};
+        compare(root, tables, tables[0].rows.size() > 300 ? 4096 : steps[make.below(4)], seed);
+        if (HasFatalFailure()) return;
+    }
+}
+
+TEST(Query, SortOrdersAndLimits) {
+    Generator make(1);
+    Table table = make.table(20'000);
+    Operator sort;
+    sort.kind = OperatorKind::kSort;
+    sort.sort_keys = {{1, true, false}, {2, false, true}, {0, false, false}};
+    sort.inputs = {Generator::rows(0, table)};
+    sort.output = table.types;
+    const auto order = [](const Row& a, const Row& b) {
+        const auto part = [](const Value& x, const Value& y, bool descending, bool nulls_first) {
+            if (is_null(x) || is_null(y))
+                return is_null(x) == is_null(y) ? 0 : is_null(x) == nulls_first ? -1 : 1;
+            const int order = x < y ? -1 : y < x ? 1 : 0;
+            return descending ? -order : order;
+        };
+        const int first = part(a[1], b[1], true, false);
+        if (first != 0) return first < 0;
+        const int second = part(a[2], b[2], false, true);
+        if (second != 0) return second < 0;
+        return part(a[0], b[0], false, false) < 0;
+    };
+    Rows expected = table.rows;
+    std::sort(expected.begin(), expected.end(), order);
+    EXPECT_EQ(run_engine(sort, {table}, 4096, 1), expected);
+
+    Operator limit;
+    limit.kind = OperatorKind::kLimit;
+    limit.count = {plan::make_constant(kInt8, column::Scalar::of_int(7))};
+    limit.offset = {plan::make_constant(kInt8, column::Scalar::of_int(4093))};
+    limit.output = sort.output;
+    limit.inputs = {sort};
+    const Rows slice(expected.begin() + 4093, expected.begin() + 4100);
+    EXPECT_EQ(run_engine(limit, {table}, 1000, 1), slice);
+}
+
+TEST(Query, AppendKeepsAllRows) {
+    Generator make(2);
+    const std::vector<Table> tables = {make.table(5000), make.table(0), make.table(77)};
+    Operator append;
+    append.kind = OperatorKind::kAppend;
+    append.output = tables[0].types;
+    for (int i = 0; i < 3; ++i) append.inputs.push_back(Generator::rows(i, tables[i]));
+    compare(append, tables, 100, 2);
+}
+
+}  // namespace loom::exec

@@ -1,0 +1,260 @@
+#include "exec/scan/load.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/core.h>
+
+#include "base/bitmap.h"
+#include "exec/fault.h"
+#include "exec/scan/utf8.h"
+
+namespace loom::exec {
+
+using column::ColumnView;
+using column::DataType;
+using column::TimeUnit;
+
+namespace {
+
+// Files count from 1970, PostgreSQL from 2000.
+constexpr int64_t kEpochDays = 10957;
+constexpr int64_t kEpochMicros = kEpochDays * 86'400'000'000;
+// The ends of PostgreSQL's calendar (datatype/timestamp.h).
+constexpr int64_t kMinDate = -2451545;
+constexpr int64_t kEndDate = 2145031949;
+constexpr int64_t kMinTimestamp = -211813488000000000;
+constexpr int64_t kEndTimestamp = 9223371331200000000;
+
+[[noreturn]] void out_of_range(plan::Type type) {
+    throw Unrepresentable(fmt::format("a value is out of range for type {}", to_string(type)));
+}
+
+// Integers of the file to integers of the engine. NULL slots are converted too, but not checked.
+template <typename From, typename To>
+void widen(const ColumnView& view, uint8_t* out) {
+    const From* from = view.as<From>();
+    To* to = reinterpret_cast<To*>(out);
+    for (int64_t i = 0; i < view.length; ++i) {
+        From value;  // files align 16-byte values to 8
+        std::memcpy(&value, from + i, sizeof value);
+        to[i] = static_cast<To>(value);
+    }
+}
+
+}  // namespace
+
+// The conversions that a Loader chooses from.
+struct LoadSteps {
+    template <typename From, typename To>
+    static void widened(const ColumnView& view, const Loader&, uint8_t* out) {
+        widen<From, To>(view, out);
+    }
+
+    static void bits(const ColumnView& view, const Loader&, uint8_t* out) {
+        const auto* from = view.as<uint8_t>();
+        for (int64_t i = 0; i < view.length; ++i) out[i] = base::bit_at(from, i) ? 1 : 0;
+    }
+
+    // (value * factor / divisor) + offset, within [low, high]; what lies outside raises.
+    template <typename From, typename To>
+    static void scaled(const ColumnView& view, const Loader& self, uint8_t* out) {
+        const From* from = view.as<From>();
+        To* to = reinterpret_cast<To*>(out);
+        bool fault = false;
+        for (int64_t i = 0; i < view.length; ++i) {
+            int64_t value = from[i];
+            bool bad = false;
+            if (self.divisor_ != 1) {
+                const int64_t quotient = value / self.divisor_;
+                value = quotient - (value % self.divisor_ < 0 ? 1 : 0);
+            }
+            if (self.factor_ != 1) bad = __builtin_mul_overflow(value, self.factor_, &value);
+            bad |= __builtin_add_overflow(value, self.offset_, &value);
+            bad |= value < self.low_ || value > self.high_;
+            fault |= bad && !view.is_null(i);
+            to[i] = static_cast<To>(value);
+        }
+        if (fault) out_of_range(self.type_);
+    }
+};
+
+namespace {
+
+int64_t unit_factor(TimeUnit unit) {
+    return unit == TimeUnit::kSecond ? 1'000'000 : unit == TimeUnit::kMilli ? 1'000 : 1;
+}
+
+bool is_wide_decimal(const DataType& file) {
+    return column::byte_width(file) > 16;
+}
+
+}  // namespace
+
+bool can_load(const DataType& file, plan::Type type) {
+    using F = column::TypeId;
+    using T = plan::TypeId;
+    switch (type.id) {
+        case T::kBool:
+            return file.id == F::kBool;
+        case T::kInt2:
+            return file.id == F::kInt8 || file.id == F::kInt16 || file.id == F::kUInt8;
+        case T::kInt4:
+            return file.id == F::kInt8 || file.id == F::kInt16 || file.id == F::kInt32 ||
+                   file.id == F::kUInt8 || file.id == F::kUInt16;
+        case T::kInt8:
+            return column::is_integer(file.id) && file.id != F::kUInt64;
+        case T::kFloat4:
+            return file.id == F::kFloat32;
+        case T::kFloat8:
+            return file.id == F::kFloat64 || file.id == F::kFloat32;
+        case T::kNumeric:
+            return file.id == F::kDecimal && !is_wide_decimal(file) && file.scale == type.scale &&
+                   file.precision <= type.precision;
+        case T::kDate:
+            return file.id == F::kDate32 || file.id == F::kDate64;
+        case T::kTimestamp:
+            return file.id == F::kTimestamp && file.timezone.empty();
+        case T::kTimestampTz:
+            return file.id == F::kTimestamp && !file.timezone.empty();
+        case T::kTime:
+            return file.id == F::kTime;
+        case T::kText:
+            return file.id == F::kUtf8 && file.annotation == column::Annotation::kNone;
+        case T::kBytea:
+            return file.id == F::kBinary && file.annotation == column::Annotation::kNone;
+        default:
+            return false;
+    }
+}
+
+Loader::Loader(const DataType& file, plan::Type type, base::MemoryBudget* budget)
+    : type_(type), values_(budget) {
+    using F = column::TypeId;
+    using T = plan::TypeId;
+    known_.values = base::Buffer(budget);
+    if (!can_load(file, type))
+        throw Unrepresentable(fmt::format("{} is not read as {} by the engine",
+                                          column::to_string(file), plan::to_string(type)));
+    const auto from_integer = [&]<typename To>(To) -> Convert {
+        switch (file.id) {
+            case F::kInt8:
+                return LoadSteps::widened<int8_t, To>;
+            case F::kUInt8:
+                return LoadSteps::widened<uint8_t, To>;
+            case F::kInt16:
+                return sizeof(To) == 2 ? nullptr : LoadSteps::widened<int16_t, To>;
+            case F::kUInt16:
+                return LoadSteps::widened<uint16_t, To>;
+            case F::kInt32:
+                return sizeof(To) == 4 ? nullptr : LoadSteps::widened<int32_t, To>;
+            case F::kUInt32:
+                return LoadSteps::widened<uint32_t, To>;
+            default:
+                return nullptr;
+        }
+    };
+    switch (type.id) {
+        case T::kBool:
+            convert_ = LoadSteps::bits;
+            break;
+        case T::kInt2:
+            convert_ = from_integer(int16_t{});
+            break;
+        case T::kInt4:
+            convert_ = from_integer(int32_t{});
+            break;
+        case T::kInt8:
+            convert_ = from_integer(int64_t{});
+            break;
+        case T::kFloat8:
+            if (file.id == F::kFloat32) convert_ = LoadSteps::widened<float, double>;
+            break;
+        case T::kNumeric: {
+            const int width = column::byte_width(file);
+            if (physical(type) == plan::Physical::kInt64)
+                convert_ = width == 4   ? LoadSteps::widened<int32_t, int64_t>
+                           : width == 8 ? nullptr
+                                        : LoadSteps::widened<column::Int128, int64_t>;
+            else
+                convert_ = width == 4   ? LoadSteps::widened<int32_t, column::Int128>
+                           : width == 8 ? LoadSteps::widened<int64_t, column::Int128>
+                                        : LoadSteps::widened<column::Int128, column::Int128>;
+            break;
+        }
+        case T::kDate:
+            offset_ = -kEpochDays;
+            low_ = kMinDate;
+            high_ = kEndDate - 1;
+            if (file.id == F::kDate64) divisor_ = 86'400'000;
+            convert_ = file.id == F::kDate64 ? LoadSteps::scaled<int64_t, int32_t>
+                                             : LoadSteps::scaled<int32_t, int32_t>;
+            break;
+        case T::kTimestamp:
+        case T::kTimestampTz:
+            offset_ = -kEpochMicros;
+            low_ = kMinTimestamp;
+            high_ = kEndTimestamp - 1;
+            factor_ = unit_factor(file.unit);
+            if (file.unit == TimeUnit::kNano) divisor_ = 1'000;
+            convert_ = LoadSteps::scaled<int64_t, int64_t>;
+            break;
+        case T::kTime:
+            low_ = 0;
+            high_ = 86'400'000'000;
+            factor_ = unit_factor(file.unit);
+            if (file.unit == TimeUnit::kNano) divisor_ = 1'000;
+            convert_ = column::byte_width(file) == 4 ? LoadSteps::scaled<int32_t, int64_t>
+                                                     : LoadSteps::scaled<int64_t, int64_t>;
+            break;
+        case T::kText:
+            text_ = true;
+            break;
+        default:
+            break;
+    }
+}
+
+void Loader::check_text(const ColumnView& view) const {
+    const auto* values = view.as<column::BytesView>();
+    for (int64_t i = 0; i < view.length; ++i)
+        if (!view.is_null(i) && !is_server_text(values[i]))
+            throw Unrepresentable("a text is not valid UTF-8, or holds a zero byte");
+}
+
+Vector Loader::plain(const ColumnView& view, base::Buffer& out) {
+    if (text_) check_text(view);
+    Vector vector;
+    vector.type = type_;
+    vector.length = view.length;
+    vector.validity = view.validity;
+    vector.values = view.values;
+    if (convert_ != nullptr) {
+        out.resize_discarding(static_cast<uint64_t>(view.length) * width(physical(type_)));
+        convert_(view, *this, out.data());
+        vector.values = out.data();
+    }
+    return vector;
+}
+
+Vector Loader::load(const ColumnView& view) {
+    if (view.encoding == column::Encoding::kPlain) return plain(view, values_);
+    const column::Dictionary& source = *view.dictionary;
+    if (known_.source_version != source.version) {
+        known_.source_version = 0;
+        known_.dictionary.values = plain(source.values, known_.values);
+        known_.dictionary.version = column::next_dictionary_version();
+        known_.source_version = source.version;
+    }
+    Vector vector;
+    vector.type = type_;
+    vector.form = Form::kCodes;
+    vector.code_width = view.code_width;
+    vector.length = view.length;
+    vector.validity = view.validity;
+    vector.values = view.values;
+    vector.dictionary = &known_.dictionary;
+    return vector;
+}
+
+}  // namespace loom::exec

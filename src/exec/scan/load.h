@@ -1,0 +1,52 @@
+#pragma once
+// Turns what readers hand out (a file's type, still encoded) into vectors of the engine's type.
+
+#include <array>
+#include <cstdint>
+#include <memory>
+
+#include "base/buffer.h"
+#include "column/column_view.h"
+#include "exec/vector.h"
+
+namespace loom::exec {
+
+/// Tells whether a column of a file can be loaded as `type` without loss and without PostgreSQL.
+/// `typmod` limits (varchar(n)) are the caller's to refuse.
+bool can_load(const column::DataType& file, plan::Type type);
+
+/// Loads one column of one file, batch by batch. Values that `type` cannot hold (a date out of
+/// range, text that is not UTF-8) raise Unrepresentable.
+class Loader {
+  public:
+    Loader(const column::DataType& file, plan::Type type, base::MemoryBudget* budget);
+
+    /// Converts; the result is valid until the next call and as long as `view`. Codes stay codes.
+    Vector load(const column::ColumnView& view);
+
+  private:
+    friend struct LoadSteps;
+    using Convert = void (*)(const column::ColumnView& view, const Loader& self, uint8_t* out);
+
+    Vector plain(const column::ColumnView& view, base::Buffer& out);
+    void check_text(const column::ColumnView& view) const;
+
+    plan::Type type_;
+    Convert convert_ = nullptr;  ///< null: the layout is the same
+    int64_t factor_ = 1;         ///< to the engine's unit
+    int64_t divisor_ = 1;
+    int64_t offset_ = 0;
+    int64_t low_ = INT64_MIN;
+    int64_t high_ = INT64_MAX;
+    bool text_ = false;
+    base::Buffer values_;
+    // Dictionaries seen last: files alternate between few.
+    struct Known {
+        uint64_t source_version = 0;
+        base::Buffer values;
+        VectorDictionary dictionary;
+    };
+    Known known_;
+};
+
+}  // namespace loom::exec
