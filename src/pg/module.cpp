@@ -3,6 +3,8 @@
 
 #include "pg/bridge/bridge.h"
 #include "pg/guc/settings.h"
+#include "pg/node/loom_scan.h"
+#include "pg/plan/planner_hook.h"
 
 extern "C" {
 
@@ -15,6 +17,8 @@ PG_MODULE_MAGIC;
 PGDLLEXPORT void _PG_init(void);
 void _PG_init(void) {
     loom::pg::define_settings_maylongjmp();
+    loom::pg::register_loom_scan_maylongjmp();
+    loom::pg::install_planner_hook();
 }
 
 }  // extern "C"

@@ -1,5 +1,7 @@
 #include "plan/narrow.h"
 
+#include <algorithm>
+
 namespace loom::plan {
 
 void remap_columns(Expr& expr, const std::vector<int>& map) {
@@ -60,13 +62,25 @@ Map narrow_pass_through(Operator& op, Needed needed) {
     return map;
 }
 
+bool only_copies(const Operator& op) {
+    return std::all_of(op.expressions.begin(), op.expressions.end(),
+                       [](const Expr& expr) { return expr.kind == ExprKind::kColumn; });
+}
+
+// A projection that only copies is left out: what stands above reads the columns below.
 Map narrow_project(Operator& op, const Needed& needed) {
     keep(op.expressions, needed);
     keep(op.output, needed);
     Needed below(op.inputs[0].output.size());
     need(op.expressions, below);
     remap(op.expressions, narrow(op.inputs[0], below));
-    return map_of(needed);
+    Map map = map_of(needed);
+    if (!only_copies(op)) return map;
+    for (int& column : map)
+        if (column >= 0) column = op.expressions[static_cast<size_t>(column)].index;
+    Operator input = std::move(op.inputs[0]);
+    op = std::move(input);
+    return map;
 }
 
 bool drops_probe(JoinType type) {
@@ -137,25 +151,27 @@ Map narrow_aggregate(Operator& op, const Needed& needed) {
     return map_of(kept);
 }
 
-// All inputs must come out alike, so what one of them cannot drop is projected away.
-Map narrow_append(Operator& op, const Needed& needed) {
-    for (Operator& input : op.inputs) {
-        const Map map = narrow(input, needed);
-        Operator project;
-        project.kind = OperatorKind::kProject;
-        project.rows = input.rows;
-        bool trivial = true;
-        for (size_t i = 0; i < needed.size(); ++i) {
-            if (!needed[i]) continue;
-            trivial = trivial && map[i] == static_cast<int>(project.expressions.size());
-            const Type type = input.output[static_cast<size_t>(map[i])];
-            project.expressions.push_back(make_column(map[i], type));
-            project.output.push_back(type);
-        }
-        if (trivial && project.output.size() == input.output.size()) continue;
-        project.inputs.push_back(std::move(input));
-        input = std::move(project);
+// Makes the needed columns, in their old order, all columns of `op`.
+void select_columns(Operator& op, const Needed& needed, const Map& map) {
+    Operator project;
+    project.kind = OperatorKind::kProject;
+    project.rows = op.rows;
+    bool trivial = true;
+    for (size_t i = 0; i < needed.size(); ++i) {
+        if (!needed[i]) continue;
+        trivial = trivial && map[i] == static_cast<int>(project.expressions.size());
+        const Type type = op.output[static_cast<size_t>(map[i])];
+        project.expressions.push_back(make_column(map[i], type));
+        project.output.push_back(type);
     }
+    if (trivial && project.output.size() == op.output.size()) return;
+    project.inputs.push_back(std::move(op));
+    op = std::move(project);
+}
+
+// All inputs must come out alike.
+Map narrow_append(Operator& op, const Needed& needed) {
+    for (Operator& input : op.inputs) select_columns(input, needed, narrow(input, needed));
     keep(op.output, needed);
     return map_of(needed);
 }
@@ -188,7 +204,9 @@ Map narrow(Operator& op, const Needed& needed) {
 }  // namespace
 
 void drop_unused_columns(Operator& root) {
-    narrow(root, Needed(root.output.size(), true));
+    const Needed all(root.output.size(), true);
+    const Map map = narrow(root, all);
+    select_columns(root, all, map);
 }
 
 }  // namespace loom::plan

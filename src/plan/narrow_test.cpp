@@ -104,9 +104,16 @@ TEST(Narrow, InputsOfAnAppendStayAlike) {
     Operator root = project(over(OperatorKind::kAppend, {filtered, scan("b", 3)}), {2});
     drop_unused_columns(root);
     EXPECT_EQ(to_text(root),
-              "project a2\n  append\n    project a2\n      filter a0\n        scan a (a0, a2)\n"
-              "    scan b (b2)\n");
-    EXPECT_EQ(root.inputs[0].output.size(), 1U);
+              "append\n  project a2\n    filter a0\n      scan a (a0, a2)\n  scan b (b2)\n");
+    EXPECT_EQ(root.output.size(), 1U);
+}
+
+TEST(Narrow, ProjectionsThatOnlyCopyAreLeftOut) {
+    Operator filter =
+        over(OperatorKind::kFilter, {project(project(scan("a", 4), {3, 1, 2}), {0, 1})});
+    filter.predicates = {make_column(1, make_type(TypeId::kBool))};
+    drop_unused_columns(filter);
+    EXPECT_EQ(to_text(filter), "project a3, a1\n  filter a1\n    scan a (a1, a3)\n");
 }
 
 TEST(Narrow, SortKeysSurvive) {
