@@ -64,7 +64,7 @@ const sessions = {
     ...tables.map((table) => `create view ${table} as select * from '${config.data}/parquet/${table}.parquet'`)]),
   'duckdb memory': () => DuckDB.open([`set threads = ${config.threads}`,
     ...tables.map((table) => `create table ${table} as select * from '${config.data}/parquet/${table}.parquet'`)]),
-  'postgres heap': async () => new Psql(['search_path = heap', 'pg_loom.enabled = off', 'max_parallel_workers_per_gather = 2',
+  'postgres heap': async () => new Psql([`search_path = ${config.heap}`, 'pg_loom.enabled = off', 'max_parallel_workers_per_gather = 2',
     "work_mem = '256MB'"]),
 };
 const wanted = config.engines;

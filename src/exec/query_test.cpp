@@ -271,7 +271,7 @@ class Generator {
         Table table;
         table.types = {kInt4, kInt4, kText};
         const int64_t distinct = std::max<int64_t>(1, below(2) == 0 ? 5 : rows);
-        const int64_t spread = below(3) == 0 ? 1'000'003 : 1;
+        const int64_t spread = below(3) == 0 ? 100'003 : 1;
         for (int64_t i = 0; i < rows; ++i) {
             Row row;
             row.push_back(below(20) == 0 ? Value() : Value((below(distinct) - 2) * spread));
@@ -433,8 +433,8 @@ TEST(Query, SortOrdersAndLimits) {
         const auto part = [](const Value& x, const Value& y, bool descending, bool nulls_first) {
             if (is_null(x) || is_null(y))
                 return is_null(x) == is_null(y) ? 0 : is_null(x) == nulls_first ? -1 : 1;
-            const int order = x < y ? -1 : y < x ? 1 : 0;
-            return descending ? -order : order;
+            const int sign = x < y ? -1 : y < x ? 1 : 0;
+            return descending ? -sign : sign;
         };
         const int first = part(a[1], b[1], true, false);
         if (first != 0) return first < 0;

@@ -441,6 +441,8 @@ bool set_constant(Type type, const Scalar& scalar, ConstantValue* out) {
             if (scalar.kind != Scalar::Kind::kBytes || scalar.bytes.size() != 16) return false;
             std::memcpy(out->value, scalar.bytes.data(), 16);
             return true;
+        case Physical::kDecimal:
+            return false;
     }
     return false;
 }

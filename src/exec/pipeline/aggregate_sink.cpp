@@ -139,7 +139,8 @@ void AggregateSink::finish_distinct(Worker& worker, int64_t groups) {
         StoredColumn value(calls_[i].arg, budget_);
         call.distinct->output(0, group);
         call.distinct->output(1, value);
-        call.accumulator->update(group.values<uint32_t>(), value.view());
+        if (value.length() > 0)
+            call.accumulator->update(group.values<uint32_t>(), value.view());
     }
 }
 
