@@ -6,7 +6,9 @@ SELECT make_tables(base) FROM unnest('{limits,keys}'::text[]) base;
 -- A scan that starts again lost row groups or kept memory.
 SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_material = off; SET enable_memoize = off;
 SELECT count(*) FROM generate_series(1, 2) g, six_p t WHERE t.id >= g;
+SET pg_loom.enabled = off;
 SELECT count(*), sum(l.id) FROM generate_series(1, 100000) g, LATERAL (SELECT id FROM six_p WHERE id > g % 6 LIMIT 1) l;
+RESET pg_loom.enabled;
 SELECT same('SELECT o.id, (SELECT sum(i.v) FROM %t i WHERE i.k BETWEEN o.id AND o.id + 9999 * o.id) FROM six_h o', 'sorted');
 SELECT same('SELECT o.id FROM six_h o WHERE o.id NOT IN (SELECT k - 3 FROM %t WHERE k > o.id AND k < 7)', 'sorted');
 RESET enable_hashjoin; RESET enable_mergejoin; RESET enable_material; RESET enable_memoize;
@@ -88,7 +90,9 @@ SELECT "Region", "Value" FROM "Upper" u WHERE u."Region" = 'EU' ORDER BY 2;
 SELECT region FROM "Upper";
 CREATE VIEW "View" AS SELECT "Value" AS "V", "Region" FROM "Upper";
 SELECT "Region", sum("V") FROM "View" GROUP BY 1 ORDER BY 1;
+SET pg_loom.enabled = off;
 EXPLAIN (COSTS OFF, VERBOSE) SELECT "V" FROM "View" WHERE "V" > 1 AND "Region" = 'us';
+RESET pg_loom.enabled;
 DROP VIEW "View";
 DROP FOREIGN TABLE system_names, "Upper";
 
@@ -177,6 +181,7 @@ DROP TABLE before;
 DROP FUNCTION descriptors;
 
 -- EXPLAIN was kept as the statement's plan, or did its work twice.
+SET pg_loom.enabled = off;
 PREPARE counted AS SELECT count(*) FROM six_p WHERE id > 2;
 SET plan_cache_mode = force_generic_plan;
 EXPLAIN (COSTS OFF) EXECUTE counted;
@@ -185,6 +190,7 @@ EXPLAIN (COSTS OFF) EXECUTE counted;
 EXECUTE counted;
 RESET plan_cache_mode;
 DEALLOCATE counted;
+RESET pg_loom.enabled;
 DO $$
 DECLARE line text;
 BEGIN

@@ -1,7 +1,11 @@
 -- EXPLAIN in text and JSON; ANALYZE does the work once.
+-- Shows foreign scans; engine_*.sql show the engine.
+SET pg_loom.enabled = off;
 EXPLAIN (COSTS OFF) SELECT id FROM six_p WHERE id > 4;
 EXPLAIN (COSTS OFF, VERBOSE) SELECT id FROM six_p s WHERE id > 4;
+RESET pg_loom.enabled;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM six_p;
+SET pg_loom.enabled = off;
 EXPLAIN (COSTS OFF) SELECT 1 FROM six_p;
 -- The same in JSON, but for a property that PostgreSQL prints since 18.
 CREATE FUNCTION explained_json(query text) RETURNS text LANGUAGE plpgsql AS $$

@@ -22,6 +22,8 @@ SELECT relnatts, (SELECT count(*) FROM pg_attribute WHERE attrelid = c.oid AND a
 SELECT c0, c1599, c1600, c1999 FROM wide_a;
 SELECT c0, c1599, c1600, c1999 FROM wide_p WHERE c1999 > 2000 ORDER BY c1999;
 SELECT sum(c1998), count(*) FROM wide_p;
+SET pg_loom.enabled = off;
 SELECT * FROM explained('SELECT c1999 FROM wide_p WHERE c1700 > 20000') line WHERE line !~ 'Data Read|Read c|File';
+RESET pg_loom.enabled;
 SELECT w.c1999 FROM wide_a w JOIN wide_p p ON w.c1700 = p.c1700 ORDER BY 1;
 DROP FOREIGN TABLE wide_a, wide_p;

@@ -1,4 +1,6 @@
 -- Prepared statements give the answers of literals, and skip at run time.
+-- Shows foreign scans; engine_*.sql show the engine.
+SET pg_loom.enabled = off;
 PREPARE q(int) AS SELECT count(*) FROM sorted_p WHERE k = $1 + 1;
 PREPARE r(int[], text) AS SELECT count(*) FROM all_types_p WHERE id = ANY ($1) OR word LIKE $2;
 SET plan_cache_mode = force_generic_plan;

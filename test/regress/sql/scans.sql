@@ -13,6 +13,7 @@ SELECT tableoid::regclass, id FROM six_p WHERE tableoid = 'six_p'::regclass AND 
 SELECT six_p FROM six_p WHERE id = 4;
 -- Workers share one position.
 SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
+SET pg_loom.enabled = off;
 SET parallel_leader_participation = off;
 ALTER FOREIGN TABLE sorted_p OPTIONS (ADD parallel_workers '2');
 EXPLAIN (COSTS OFF) SELECT sum(k) FROM sorted_p WHERE k > 11000;
@@ -26,6 +27,7 @@ SELECT count(*), sum(id) FROM six_p WHERE id > (SELECT min(id) FROM six_p);
 ALTER FOREIGN TABLE sorted_p OPTIONS (DROP parallel_workers);
 RESET parallel_setup_cost; RESET parallel_tuple_cost; RESET min_parallel_table_scan_size;
 RESET parallel_leader_participation;
+RESET pg_loom.enabled;
 -- Cursors, also backwards, also after a LIMIT that stops halfway.
 BEGIN;
 DECLARE c SCROLL CURSOR FOR SELECT k FROM sorted_p;

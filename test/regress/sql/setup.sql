@@ -25,24 +25,29 @@ EXCEPTION WHEN OTHERS THEN
     RETURN SQLSTATE || ' ' || SQLERRM;
 END $$;
 
+-- By the engine, by foreign scans, and by foreign scans that skip nothing.
 CREATE FUNCTION differences(query text, base text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
     expected text := answer(query, base || '_h');
     got text;
     kind text;
-    skip text;
+    mode text;
+    enabled text := current_setting('pg_loom.enabled');
+    skip text := current_setting('pg_loom.skip_with_statistics');
 BEGIN
     FOREACH kind IN ARRAY ARRAY['p', 'a'] LOOP
-        FOREACH skip IN ARRAY ARRAY['on', 'off'] LOOP
-            PERFORM set_config('pg_loom.skip_with_statistics', skip, false);
+        FOREACH mode IN ARRAY ARRAY['engine', 'scan', 'scan without skipping'] LOOP
+            PERFORM set_config('pg_loom.enabled', CASE mode WHEN 'engine' THEN 'on' ELSE 'off' END, false);
+            PERFORM set_config('pg_loom.skip_with_statistics',
+                               CASE mode WHEN 'scan without skipping' THEN 'off' ELSE 'on' END, false);
             got := answer(query, base || '_' || kind);
             IF got <> expected THEN
-                RETURN NEXT format('%s [%s, skipping %s]: %s instead of %s', query, kind, skip, got,
-                                   expected);
+                RETURN NEXT format('%s [%s, %s]: %s instead of %s', query, kind, mode, got, expected);
             END IF;
         END LOOP;
     END LOOP;
-    PERFORM set_config('pg_loom.skip_with_statistics', 'on', false);
+    PERFORM set_config('pg_loom.enabled', enabled, false);
+    PERFORM set_config('pg_loom.skip_with_statistics', skip, false);
 END $$;
 
 -- 'same: N rows ...', or what differs.

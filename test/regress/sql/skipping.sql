@@ -1,4 +1,6 @@
 -- What is not read: bytes of other columns, row groups and pages that statistics exclude.
+-- Shows foreign scans; engine_*.sql show the engine.
+SET pg_loom.enabled = off;
 CREATE FUNCTION data_read(query text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE plan jsonb;
 BEGIN

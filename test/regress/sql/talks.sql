@@ -19,14 +19,18 @@ import foreign schema my_packets from server arrow_fdw into public options (file
 select timestamp, src_addr, dst_addr, protocol, length(payload) from my_packets;
 import foreign schema flineorder from server arrow_fdw into public options (file '/tmp/pg_loom_regress/flineorder.arrow');
 select count(*),sum(lo_revenue) from flineorder where lo_orderdate between 19930101 and 19930331;
+SET pg_loom.enabled = off;
 SELECT * FROM explained('select count(*),sum(lo_revenue) from flineorder where lo_orderdate between 19930101 and 19930331');
+RESET pg_loom.enabled;
 select pgstrom.arrow_fdw_import_file('f_mytable', -- relation name
     '/tmp/pg_loom_regress/mytable.arrow'); -- file name
 select c0, c1999 from f_mytable;
 IMPORT FOREIGN SCHEMA f_small_lineorder
   FROM SERVER arrow_fdw
   INTO public OPTIONS (dir '/tmp/pg_loom_regress/mydata');
+SET pg_loom.enabled = off;
 explain (costs off) select count(*),sum(lo_revenue),lo_shipmode from f_small_lineorder group by lo_shipmode;
+RESET pg_loom.enabled;
 select count(*),sum(lo_revenue),lo_shipmode from f_small_lineorder group by lo_shipmode order by lo_shipmode;
 -- The options of the syntax slide.
 CREATE FOREIGN TABLE f_options (

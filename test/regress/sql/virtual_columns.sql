@@ -1,4 +1,6 @@
 -- Values from paths and metadata, and files that they exclude.
+-- Shows foreign scans; engine_*.sql show the engine.
+SET pg_loom.enabled = off;
 IMPORT FOREIGN SCHEMA hive FROM SERVER arrow_fdw INTO public
     OPTIONS (dir '/tmp/pg_loom_regress/hive', hive_partitioning 'true');
 \d hive
