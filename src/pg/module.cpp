@@ -3,6 +3,8 @@
 
 #include "pg/bridge/bridge.h"
 #include "pg/guc/settings.h"
+#include "pg/node/loom_scan.h"
+#include "pg/plan/planner_hook.h"
 
 extern "C" {
 
@@ -21,6 +23,8 @@ void _PG_init(void) {
                         errmsg("pg_loom needs a processor with SSE4.2 and POPCNT")));
 #endif
     loom::pg::define_settings_maylongjmp();
+    loom::pg::register_loom_scan_maylongjmp();
+    loom::pg::install_planner_hook();
 }
 
 }  // extern "C"

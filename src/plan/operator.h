@@ -55,9 +55,10 @@ struct Operator {
     std::vector<Type> output;
     double rows = 0;  ///< the planner's estimate of the output
 
-    int source = -1;                   ///< kScan, kRows
-    std::string name;                  ///< kScan: the table's name, for people
-    std::vector<std::string> columns;  ///< kScan: names of the bound columns, for people
+    int source = -1;                    ///< kScan, kRows
+    std::string name;                   ///< kScan: the table's name, for people
+    std::vector<std::string> columns;   ///< kScan: names of the bound columns, for people
+    std::vector<int32_t> host_columns;  ///< kScan: the host's numbers of the bound columns
 
     std::vector<Expr>
         predicates;  ///< kFilter; kJoin: residual over probe columns, then build columns
@@ -80,9 +81,23 @@ struct Operator {
     std::vector<Expr> offset;  ///< kLimit: nothing (0) or one
 };
 
+/// What the text form calls things that the IR has numbers for.
+class Names {
+  public:
+    virtual ~Names() = default;
+    /// Returns a function's name; an infix operator's if it should stand between its two arguments.
+    struct Function {
+        std::string name;
+        bool infix = false;
+    };
+    virtual Function function(uint32_t id) const;
+    /// Returns the text of a constant of a type that integers or bytes do not show well.
+    virtual std::string constant(Type type, const column::Scalar& value) const;
+};
+
 /// Prints a tree, one operator a line, inputs below and indented. Stable; EXPLAIN shows it.
-std::string to_text(const Operator& root);
-std::string to_text(const Expr& expr);
+std::string to_text(const Operator& root, const Names& names = {});
+std::string to_text(const Expr& expr, const Names& names = {});
 
 /// Returns the types of probe columns, then build columns, as a join outputs them before kSemi and
 /// kAnti drop a side.

@@ -22,7 +22,7 @@ TEST(Plan, TextFormShowsTheTree) {
     limit.kind = OperatorKind::kLimit;
     limit.count = {make_constant(make_type(TypeId::kInt8), column::Scalar::of_int(5))};
     limit.inputs = {scan};
-    EXPECT_EQ(to_text(limit), "limit 5\n  scan lineorder lo_quantity\n");
+    EXPECT_EQ(to_text(limit), "limit 5\n  scan lineorder (lo_quantity)\n");
 }
 
 TEST(Plan, NumericWidthFollowsPrecision) {

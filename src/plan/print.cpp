@@ -1,4 +1,4 @@
-// The text form of plans.
+// The text form of plans. Columns are shown by the names that scans give them, carried upwards.
 
 #include "plan/operator.h"
 
@@ -6,13 +6,154 @@
 
 namespace loom::plan {
 
+Names::Function Names::function(uint32_t id) const {
+    return {fmt::format("#{}", id), false};
+}
+
+std::string Names::constant(Type type, const column::Scalar& value) const {
+    switch (value.kind) {
+        case column::Scalar::Kind::kNone:
+            return "null";
+        case column::Scalar::Kind::kInt:
+            if (type.id == TypeId::kBool) return value.integer != 0 ? "true" : "false";
+            return column::to_string(value.integer);
+        case column::Scalar::Kind::kFloat:
+            return fmt::format("{}", value.number);
+        case column::Scalar::Kind::kBytes:
+            return fmt::format("'{}'", value.bytes);
+    }
+    return "?";
+}
+
 namespace {
 
-void print_list(std::string& out, const std::vector<Expr>& exprs, const char* separator) {
+using Labels = std::vector<std::string>;
+
+struct Printer {
+    const Names& names;
+    std::string out;
+
+    std::string text(const Expr& expr, const Labels& labels) const;
+    std::string list(const std::vector<Expr>& exprs, const Labels& labels,
+                     const char* separator) const;
+    std::string call(const Expr& expr, const Labels& labels) const;
+    std::string array(const Expr& expr) const;
+    std::string keys(const std::vector<SortKey>& sort_keys, const Labels& labels) const;
+    std::string aggregate(const Aggregate& aggregate, const Labels& labels) const;
+    std::string line(const Operator& op, const std::vector<Labels>& inputs) const;
+    Labels labels_of(const Operator& op, const std::vector<Labels>& inputs) const;
+    Labels print(const Operator& op, int depth);
+};
+
+std::string label(const Labels& labels, int index) {
+    const auto i = static_cast<size_t>(index);
+    return i < labels.size() && !labels[i].empty() ? labels[i] : fmt::format("${}", index);
+}
+
+// Whether a text needs parentheses to stand between infix operators.
+bool is_compound(const Expr& expr) {
+    return expr.kind != ExprKind::kColumn && expr.kind != ExprKind::kConstant &&
+           expr.kind != ExprKind::kParameter;
+}
+
+std::string Printer::list(const std::vector<Expr>& exprs, const Labels& labels,
+                          const char* separator) const {
+    std::string result;
     for (size_t i = 0; i < exprs.size(); ++i) {
-        if (i > 0) out += separator;
-        out += to_text(exprs[i]);
+        if (i > 0) result += separator;
+        result += text(exprs[i], labels);
     }
+    return result;
+}
+
+std::string Printer::call(const Expr& expr, const Labels& labels) const {
+    const Names::Function function = names.function(expr.function);
+    if (!function.infix || expr.args.size() != 2)
+        return fmt::format("{}({})", function.name, list(expr.args, labels, ", "));
+    std::string result;
+    for (size_t i = 0; i < 2; ++i) {
+        if (i > 0) result += " " + function.name + " ";
+        std::string arg = text(expr.args[i], labels);
+        const bool infix =
+            expr.args[i].kind == ExprKind::kCall && names.function(expr.args[i].function).infix;
+        result += infix ? "(" + arg + ")" : arg;
+    }
+    return result;
+}
+
+std::string Printer::array(const Expr& expr) const {
+    if (expr.index >= 0) return fmt::format("(param {})", expr.index);
+    if (expr.list_null) return "(null)";
+    std::string result = "(";
+    constexpr size_t kMaxShown = 10;
+    for (size_t i = 0; i < expr.list.size() && i < kMaxShown; ++i) {
+        if (i > 0) result += ", ";
+        result += names.constant(expr.args[0].type, expr.list[i]);
+    }
+    if (expr.list.size() > kMaxShown)
+        result += fmt::format(", {} more", expr.list.size() - kMaxShown);
+    return result + ")";
+}
+
+std::string Printer::text(const Expr& expr, const Labels& labels) const {
+    auto arg = [&](size_t i) {
+        std::string result = text(expr.args[i], labels);
+        return is_compound(expr.args[i]) ? "(" + result + ")" : result;
+    };
+    switch (expr.kind) {
+        case ExprKind::kColumn:
+            return label(labels, expr.index);
+        case ExprKind::kConstant:
+            return names.constant(expr.type, expr.value);
+        case ExprKind::kParameter:
+            return fmt::format("param {}", expr.index);
+        case ExprKind::kCall:
+            return call(expr, labels);
+        case ExprKind::kAnd:
+            return "(" + list(expr.args, labels, " and ") + ")";
+        case ExprKind::kOr:
+            return "(" + list(expr.args, labels, " or ") + ")";
+        case ExprKind::kNot:
+            return "not " + arg(0);
+        case ExprKind::kIsNull:
+            return arg(0) + " is null";
+        case ExprKind::kIsNotNull:
+            return arg(0) + " is not null";
+        case ExprKind::kIsTrue:
+            return arg(0) + " is true";
+        case ExprKind::kIsNotTrue:
+            return arg(0) + " is not true";
+        case ExprKind::kIsFalse:
+            return arg(0) + " is false";
+        case ExprKind::kIsNotFalse:
+            return arg(0) + " is not false";
+        case ExprKind::kIsDistinct:
+            return arg(0) + " is distinct from " + arg(1);
+        case ExprKind::kNullIf:
+            return "nullif(" + list(expr.args, labels, ", ") + ")";
+        case ExprKind::kCoalesce:
+            return "coalesce(" + list(expr.args, labels, ", ") + ")";
+        case ExprKind::kGreatest:
+            return "greatest(" + list(expr.args, labels, ", ") + ")";
+        case ExprKind::kLeast:
+            return "least(" + list(expr.args, labels, ", ") + ")";
+        case ExprKind::kAnyOf:
+        case ExprKind::kAllOf: {
+            const Names::Function function = names.function(expr.function);
+            const bool any = expr.kind == ExprKind::kAnyOf;
+            if (any && function.infix && function.name == "=") return arg(0) + " in " + array(expr);
+            return fmt::format("{} {} {} {}", arg(0), function.name, any ? "any" : "all",
+                               array(expr));
+        }
+        case ExprKind::kCase: {
+            std::string result = "case";
+            for (size_t i = 0; i + 1 < expr.args.size(); i += 2)
+                result += " when " + text(expr.args[i], labels) + " then " +
+                          text(expr.args[i + 1], labels);
+            return result + " else " + text(expr.args.back(), labels) + " end";
+        }
+    }
+    return "?";
 }
 
 const char* join_name(JoinType type) {
@@ -37,109 +178,123 @@ const char* join_name(JoinType type) {
     return "join";
 }
 
-std::string constant_text(const Expr& expr) {
-    switch (expr.value.kind) {
-        case column::Scalar::Kind::kNone:
-            return "null";
-        case column::Scalar::Kind::kInt:
-            return column::to_string(expr.value.integer);
-        case column::Scalar::Kind::kFloat:
-            return fmt::format("{}", expr.value.number);
-        case column::Scalar::Kind::kBytes:
-            return fmt::format("'{}'", expr.value.bytes);
+std::string Printer::keys(const std::vector<SortKey>& sort_keys, const Labels& labels) const {
+    std::string result;
+    for (const SortKey& key : sort_keys) {
+        result += (result.empty() ? "" : ", ") + label(labels, key.column);
+        if (key.descending) result += " desc";
+        if (key.nulls_first != key.descending)
+            result += key.nulls_first ? " nulls first" : " nulls last";
     }
-    return "?";
+    return result;
 }
 
-void print(std::string& out, const Operator& op, int depth) {
-    out.append(static_cast<size_t>(depth) * 2, ' ');
+std::string Printer::aggregate(const Aggregate& aggregate, const Labels& labels) const {
+    std::string result = names.function(aggregate.function).name + "(";
+    if (aggregate.distinct) result += "distinct ";
+    result += aggregate.args.empty() ? "*" : list(aggregate.args, labels, ", ");
+    result += ")";
+    if (!aggregate.filter.empty())
+        result += " filter (where " + text(aggregate.filter[0], labels) + ")";
+    return result;
+}
+
+Labels joined(const std::vector<Labels>& inputs) {
+    Labels result = inputs[0];
+    result.insert(result.end(), inputs[1].begin(), inputs[1].end());
+    return result;
+}
+
+std::string Printer::line(const Operator& op, const std::vector<Labels>& inputs) const {
+    std::string result;
     switch (op.kind) {
         case OperatorKind::kScan:
-            out += "scan " + op.name;
-            for (const std::string& column : op.columns) out += " " + column;
-            break;
+            result = "scan " + op.name;
+            for (size_t i = 0; i < op.columns.size(); ++i)
+                result += (i > 0 ? ", " : " (") + op.columns[i];
+            return op.columns.empty() ? result : result + ")";
         case OperatorKind::kRows:
-            out += fmt::format("rows {}", op.source);
-            break;
+            return fmt::format("rows {}", op.source);
         case OperatorKind::kFilter:
-            out += "filter ";
-            print_list(out, op.predicates, " and ");
-            break;
+            return "filter " + list(op.predicates, inputs[0], " and ");
         case OperatorKind::kProject:
-            out += "project ";
-            print_list(out, op.expressions, ", ");
-            break;
+            return "project " + list(op.expressions, inputs[0], ", ");
         case OperatorKind::kJoin:
-            out += join_name(op.join);
+            result = join_name(op.join);
+            if (op.null_aware) result += " null aware";
             for (size_t i = 0; i < op.probe_keys.size(); ++i)
-                out += fmt::format("{} {} = {}", i > 0 ? " and" : "", to_text(op.probe_keys[i]),
-                                   to_text(op.build_keys[i]));
-            if (!op.predicates.empty()) {
-                out += " where ";
-                print_list(out, op.predicates, " and ");
-            }
-            break;
+                result += fmt::format("{} {} = {}", i > 0 ? " and" : " on",
+                                      text(op.probe_keys[i], inputs[0]),
+                                      text(op.build_keys[i], inputs[1]));
+            if (!op.predicates.empty())
+                result += " where " + list(op.predicates, joined(inputs), " and ");
+            return result;
         case OperatorKind::kAggregate:
-            out += "aggregate";
-            if (!op.group_keys.empty()) {
-                out += " by ";
-                print_list(out, op.group_keys, ", ");
-            }
-            for (const Aggregate& aggregate : op.aggregates) {
-                out += fmt::format(" #{}({}", aggregate.function,
-                                   aggregate.distinct ? "distinct " : "");
-                print_list(out, aggregate.args, ", ");
-                out += ")";
-                if (!aggregate.filter.empty()) out += " filter " + to_text(aggregate.filter[0]);
-            }
-            break;
+            result = op.aggregates.empty() ? "distinct" : "aggregate";
+            for (size_t i = 0; i < op.aggregates.size(); ++i)
+                result += (i > 0 ? ", " : " ") + aggregate(op.aggregates[i], inputs[0]);
+            if (!op.group_keys.empty())
+                result +=
+                    (op.aggregates.empty() ? " " : " by ") + list(op.group_keys, inputs[0], ", ");
+            return result;
         case OperatorKind::kSort:
-            out += "sort";
-            for (const SortKey& key : op.sort_keys)
-                out += fmt::format(" ${}{}{}", key.column, key.descending ? " desc" : "",
-                                   key.nulls_first ? " nulls first" : "");
-            if (!op.count.empty()) out += " first " + to_text(op.count[0]);
-            break;
+            result = "sort " + keys(op.sort_keys, inputs[0]);
+            return op.count.empty() ? result : result + " first " + text(op.count[0], {});
         case OperatorKind::kLimit:
-            out += "limit";
-            if (!op.count.empty()) out += " " + to_text(op.count[0]);
-            if (!op.offset.empty()) out += " offset " + to_text(op.offset[0]);
-            break;
+            result = "limit";
+            if (!op.count.empty()) result += " " + text(op.count[0], {});
+            if (!op.offset.empty()) result += " offset " + text(op.offset[0], {});
+            return result;
         case OperatorKind::kAppend:
-            out += "append";
-            break;
+            return "append";
     }
-    out += "\n";
-    for (const Operator& input : op.inputs) print(out, input, depth + 1);
+    return result;
+}
+
+Labels Printer::labels_of(const Operator& op, const std::vector<Labels>& inputs) const {
+    Labels result;
+    switch (op.kind) {
+        case OperatorKind::kScan:
+            return op.columns;
+        case OperatorKind::kRows:
+            return result;
+        case OperatorKind::kProject:
+            for (const Expr& expr : op.expressions) result.push_back(text(expr, inputs[0]));
+            return result;
+        case OperatorKind::kAggregate:
+            for (const Expr& expr : op.group_keys) result.push_back(text(expr, inputs[0]));
+            for (const Aggregate& each : op.aggregates)
+                result.push_back(aggregate(each, inputs[0]));
+            return result;
+        case OperatorKind::kJoin:
+            if (op.join == JoinType::kSemi || op.join == JoinType::kAnti) return inputs[0];
+            if (op.join == JoinType::kRightSemi || op.join == JoinType::kRightAnti)
+                return inputs[1];
+            return joined(inputs);
+        default:
+            return inputs.empty() ? result : inputs[0];
+    }
+}
+
+// Inputs are printed before their operator's line is known, so the line goes in front of them.
+Labels Printer::print(const Operator& op, int depth) {
+    const size_t start = out.size();
+    std::vector<Labels> inputs;
+    for (const Operator& input : op.inputs) inputs.push_back(print(input, depth + 1));
+    out.insert(start, std::string(static_cast<size_t>(depth) * 2, ' ') + line(op, inputs) + "\n");
+    return labels_of(op, inputs);
 }
 
 }  // namespace
 
-std::string to_text(const Expr& expr) {
-    std::string out;
-    switch (expr.kind) {
-        case ExprKind::kColumn:
-            return fmt::format("${}", expr.index);
-        case ExprKind::kConstant:
-            return constant_text(expr);
-        case ExprKind::kParameter:
-            return fmt::format("param {}", expr.index);
-        case ExprKind::kAnd:
-        case ExprKind::kOr:
-            out = "(";
-            print_list(out, expr.args, expr.kind == ExprKind::kAnd ? " and " : " or ");
-            return out + ")";
-        default:
-            out = fmt::format("{}:{}(", static_cast<int>(expr.kind), expr.function);
-            print_list(out, expr.args, ", ");
-            return out + ")";
-    }
+std::string to_text(const Expr& expr, const Names& names) {
+    return Printer{names, {}}.text(expr, {});
 }
 
-std::string to_text(const Operator& root) {
-    std::string out;
-    print(out, root, 0);
-    return out;
+std::string to_text(const Operator& root, const Names& names) {
+    Printer printer{names, {}};
+    printer.print(root, 0);
+    return std::move(printer.out);
 }
 
 }  // namespace loom::plan

@@ -3,6 +3,8 @@
 #include <cstring>
 #include <new>
 
+#include "exec/fault.h"
+
 extern "C" {
 #include "catalog/pg_authid.h"
 #include "utils/acl.h"
@@ -76,6 +78,13 @@ void capture(ErrorReport& report) noexcept {
     } catch (const base::Error& error) {
         report.sqlstate = sqlstate_of(error.kind());
         keep(error.what());
+    } catch (const exec::SqlFault& fault) {
+        const char* state = fault.sqlstate();
+        report.sqlstate = MAKE_SQLSTATE(state[0], state[1], state[2], state[3], state[4]);
+        keep(fault.what());
+    } catch (const exec::Unrepresentable& reason) {
+        report.sqlstate = ERRCODE_FEATURE_NOT_SUPPORTED;
+        keep(reason.what());
     } catch (const std::bad_alloc&) {
         report.sqlstate = ERRCODE_OUT_OF_MEMORY;
         keep("out of memory");

@@ -99,6 +99,36 @@ inline bool walk_expression(Node* node, bool (*walker)(Node*, void*), void* cont
 #endif
 }
 
+/// expression_tree_mutator, likewise.
+inline Node* mutate_expression(Node* node, Node* (*mutator)(Node*, void*), void* context) {
+#if PG_VERSION_NUM >= 160000
+    return expression_tree_mutator(node, mutator, context);
+#else
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wcast-function-type"
+    return expression_tree_mutator(node, reinterpret_cast<Node* (*)()>(mutator), context);
+#pragma GCC diagnostic pop
+#endif
+}
+
+/// query_tree_walker, likewise.
+inline bool walk_query(Query* query, bool (*walker)(Node*, void*), void* context, int flags) {
+#if PG_VERSION_NUM >= 160000
+    return query_tree_walker(query, walker, context, flags);
+#else
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wcast-function-type"
+    return query_tree_walker(query, reinterpret_cast<bool (*)()>(walker), context, flags);
+#pragma GCC diagnostic pop
+#endif
+}
+
+/// copyObject, whose macro needs an extension of the language.
+template <typename T>
+T* copy_object_maylongjmp(const T* node) {
+    return static_cast<T*>(copyObjectImpl(node));
+}
+
 /// parseTypeString, whose last argument says since 16 where a soft error goes.
 inline void parse_type_maylongjmp(const char* text, Oid* type, int32* typmod) {
 #if PG_VERSION_NUM >= 160000

@@ -2,6 +2,7 @@
 
 #include "pg/bridge/bridge.h"
 #include "pg/fdw/fdw.h"
+#include "pg/fdw/property.h"
 
 extern "C" {
 #include "utils/ruleutils.h"
@@ -15,23 +16,6 @@ constexpr size_t kMaxFilesListed = 20;
 
 ScanState* state_of(ForeignScanState* node) {
     return static_cast<ScanState*>(node->fdw_state);
-}
-
-std::string format_bytes(int64_t bytes) {
-    if (bytes < 1024) return fmt::format("{}B", bytes);
-    const auto value = static_cast<double>(bytes);
-    if (bytes < 1024 * 1024) return fmt::format("{:.2f}kB", value / 1024);
-    if (bytes < int64_t{1024} * 1024 * 1024) return fmt::format("{:.2f}MB", value / (1024 * 1024));
-    return fmt::format("{:.2f}GB", value / (1024.0 * 1024 * 1024));
-}
-
-void property(ExplainState* es, const char* label, const std::string& text) {
-    const char* value = text.c_str();
-    pg_call([&] { ExplainPropertyText(label, value, es); });
-}
-
-void property(ExplainState* es, const char* label, int64_t value) {
-    pg_call([&] { ExplainPropertyInteger(label, nullptr, value, es); });
 }
 
 // "3 of 5" for people, two properties for programs.

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "pg/bridge/bridge.h"
+#include "pg/fdw/error_place.h"
+#include "pg/fdw/file_binding.h"
 #include "pg/guc/settings.h"
 
 namespace loom::pg {
@@ -31,38 +33,6 @@ format::OpenOptions open_options(base::MemoryBudget* budget) {
     options.budget = budget;
     options.verify_checksums = g_verify_checksums;
     return options;
-}
-
-// Where a conversion error happened, for its CONTEXT line.
-struct Place {
-    const char* path;
-    int64_t row_group;  ///< -1: while the file was opened
-    const char* column;
-};
-
-void describe_place(void* arg) {
-    const auto* place = static_cast<const Place*>(arg);
-    if (place->row_group < 0)
-        errcontext("file \"%s\", column \"%s\"", place->path, place->column);
-    else
-        errcontext("file \"%s\", row group %lld, column \"%s\"", place->path,
-                   static_cast<long long>(place->row_group), place->column);
-}
-
-// Runs `body` in memory context `target`, with a place in the CONTEXT of its errors.
-// PostgreSQL-side code: after an error pg_call restores both.
-template <typename Body>
-auto at_place_maylongjmp(const Place& place, MemoryContext target, Body body) {
-    ErrorContextCallback callback;
-    callback.callback = describe_place;
-    callback.arg = const_cast<Place*>(&place);
-    callback.previous = error_context_stack;
-    error_context_stack = &callback;
-    MemoryContext old = MemoryContextSwitchTo(target);
-    auto result = body();
-    MemoryContextSwitchTo(old);
-    error_context_stack = callback.previous;
-    return result;
 }
 
 }  // namespace
@@ -187,16 +157,9 @@ format::TableReader& FileScan::table(size_t file) {
 bool FileScan::skipped_by_path(size_t file) {
     if (file_filter_ == nullptr || !g_skip_with_statistics) return false;
     const size_t width = def_.columns.size();
-    std::vector<Datum> values(width);
+    std::vector<Datum> values;
     auto nulls = std::make_unique<bool[]>(width);
-    std::fill_n(nulls.get(), width, true);
-    for (size_t i = 0; i < width; ++i) {
-        if (def_.columns[i].source != ColumnSource::kPathKey) continue;
-        const auto text = path_key_value(files_[file], def_.columns[i].source_name);
-        if (!text) continue;
-        values[i] = input_value(def_.columns[i], files_[file].path, *text);
-        nulls[i] = false;
-    }
+    read_path_keys(def_, files_[file], file_context_, &values, nulls.get());
     const Datum* value_array = values.data();
     const bool* null_array = nulls.get();
     const bool keep =
@@ -204,34 +167,16 @@ bool FileScan::skipped_by_path(size_t file) {
     return !keep;
 }
 
-Datum FileScan::input_value(const ColumnDef& def, const std::string& path,
-                            const std::string& text) {
-    const char* bytes = text.c_str();
-    const Place place{path.c_str(), -1, def.name.c_str()};
-    return pg_call([&] {
-        return at_place_maylongjmp(place, file_context_, [&] {
-            Oid input;
-            Oid parameter;
-            getTypeInputInfo(def.type, &input, &parameter);
-            return OidInputFunctionCall(input, const_cast<char*>(bytes), parameter, def.typmod);
-        });
-    });
-}
-
 void FileScan::bind_virtual_column(Column& column, const std::optional<std::string>& value) {
     column.constant = true;
     column.constant_null = !value.has_value();
     column.constant_value =
-        value ? input_value(*column.def, files_[current_file_].path, *value) : 0;
+        value ? read_value(*column.def, files_[current_file_].path, *value, file_context_) : 0;
 }
 
 void FileScan::bind_field_column(Column& column, const column::Schema& schema) {
-    column.field = find_field(schema, column.def->source_name);
+    column.field = bind_field(def_, *column.def, schema);
     if (column.field < 0) {
-        if (!def_.options.missing_columns_null)
-            throw base::Error(ErrorKind::kBadName,
-                              fmt::format("the file has no field \"{}\" for column \"{}\"",
-                                          column.def->source_name, column.def->name));
         column.constant = true;
         column.constant_null = true;
         return;
@@ -270,15 +215,9 @@ void FileScan::enter_file(size_t file) {
                         bind_field_column(column, schema);
                         break;
                     case ColumnSource::kPathKey:
-                        bind_virtual_column(column,
-                                            path_key_value(files_[file], column.def->source_name));
+                    case ColumnSource::kMetadata:
+                        bind_virtual_column(column, file_value(*column.def, files_[file], schema));
                         break;
-                    case ColumnSource::kMetadata: {
-                        const std::string* value = find_metadata(schema, column.def->source_name);
-                        bind_virtual_column(
-                            column, value != nullptr ? std::optional(*value) : std::nullopt);
-                        break;
-                    }
                     case ColumnSource::kMetadataSplit:
                         if (const auto* value = find_metadata(schema, column.def->source_name))
                             column.split_list = *value;
@@ -292,17 +231,7 @@ void FileScan::enter_file(size_t file) {
     conditions_.clear();
     condition_quals_.clear();
     if (!g_skip_with_statistics) return;
-    for (size_t i = 0; i < quals_.size(); ++i) {
-        const ColumnDef& def = def_.columns[quals_[i].attribute - 1];
-        if (def.source != ColumnSource::kField) continue;
-        const int field = find_field(schema, def.source_name);
-        if (field < 0) continue;
-        format::PruneCondition condition;
-        if (!make_condition(quals_[i], values_, *schema.fields[field].type, field, &condition))
-            continue;
-        conditions_.push_back(std::move(condition));
-        condition_quals_.push_back(i);
-    }
+    conditions_ = make_conditions(def_, quals_, values_, schema, &condition_quals_);
 }
 
 bool FileScan::claim(size_t* file, int64_t* row_group) {

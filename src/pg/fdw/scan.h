@@ -120,7 +120,6 @@ class FileScan {
     bool claim(size_t* file, int64_t* row_group);
     void leave_row_group();
     void load(int64_t row, int64_t count);
-    Datum input_value(const ColumnDef& def, const std::string& path, const std::string& text);
 
     // First of all members: readers and their buffers give memory back to it when they die.
     std::unique_ptr<base::MemoryBudget> budget_;

@@ -12,6 +12,9 @@ bool g_enabled = true;
 bool g_skip_with_statistics = true;
 bool g_verify_checksums = false;
 int g_scan_memory_mb = 1024;
+int g_threads = 0;
+int g_memory_kb = 0;
+bool g_force = false;
 
 void define_settings_maylongjmp() {
     DefineCustomBoolVariable("pg_loom.enabled", "Lets pg_loom answer parts of queries itself.",
@@ -28,6 +31,16 @@ void define_settings_maylongjmp() {
         "pg_loom.scan_memory", "Memory that reading the files of one scan may take per process.",
         "A file that needs more ends the query with an error.", &g_scan_memory_mb, 1024, 16,
         1024 * 1024, PGC_USERSET, GUC_UNIT_MB, nullptr, nullptr, nullptr);
+    DefineCustomIntVariable("pg_loom.threads", "Threads that may work on one query.",
+                            "0 means as many as there are processor cores.", &g_threads, 0, 0, 1024,
+                            PGC_USERSET, 0, nullptr, nullptr, nullptr);
+    DefineCustomIntVariable(
+        "pg_loom.memory", "Memory that one query's hash tables and sorts may take.",
+        "0 means work_mem times hash_mem_multiplier for each thread.", &g_memory_kb, 0, 0,
+        MAX_KILOBYTES, PGC_USERSET, GUC_UNIT_KB, nullptr, nullptr, nullptr);
+    DefineCustomBoolVariable("pg_loom.force", "Lets pg_loom run plans that only copy columns, too.",
+                             "For tests: such plans gain nothing.", &g_force, false, PGC_USERSET,
+                             GUC_NOT_IN_SAMPLE, nullptr, nullptr, nullptr);
     MarkGUCPrefixReserved("pg_loom");
 }
 

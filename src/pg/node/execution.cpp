@@ -1,0 +1,258 @@
+#include "pg/node/execution.h"
+
+#include <algorithm>
+
+#include <sched.h>
+
+#include "pg/bridge/bridge.h"
+#include "pg/guc/settings.h"
+#include "pg/node/value.h"
+
+extern "C" {
+#include "access/table.h"
+#include "executor/executor.h"
+#include "executor/nodeHash.h"
+}
+
+namespace loom::pg {
+
+namespace {
+
+class BackendHost : public exec::Host {
+  public:
+    void check_interrupts() override {
+        pg_call([] { CHECK_FOR_INTERRUPTS(); });
+    }
+};
+
+int allowed_cores() {
+    cpu_set_t cores;
+    if (sched_getaffinity(0, sizeof cores, &cores) != 0) return 1;
+    return std::max(CPU_COUNT(&cores), 1);
+}
+
+exec::Options current_options() {
+    exec::Options options;
+    options.threads = g_threads > 0 ? g_threads : allowed_cores();
+    const uint64_t memory = g_memory_kb > 0
+                                ? uint64_t{1024} * static_cast<uint64_t>(g_memory_kb)
+                                : get_hash_memory_limit() * static_cast<uint64_t>(options.threads);
+    options.memory = memory;
+    return options;
+}
+
+// Scans by their source, which may be read by one operator only.
+void collect_scans(const plan::Operator& op, std::vector<const plan::Operator*>* scans) {
+    if (op.kind == plan::OperatorKind::kScan) (*scans)[static_cast<size_t>(op.source)] = &op;
+    for (const plan::Operator& input : op.inputs) collect_scans(input, scans);
+}
+
+void add(exec::Profile& total, const exec::Profile& part) {
+    total.peak_memory = std::max(total.peak_memory, part.peak_memory);
+    total.pipelines.resize(std::max(total.pipelines.size(), part.pipelines.size()));
+    for (size_t i = 0; i < part.pipelines.size(); ++i) {
+        exec::PipelineProfile& sum = total.pipelines[i];
+        sum.name = part.pipelines[i].name;
+        sum.rows_in += part.pipelines[i].rows_in;
+        sum.rows_out += part.pipelines[i].rows_out;
+        sum.milliseconds += part.pipelines[i].milliseconds;
+    }
+    total.scans.resize(std::max(total.scans.size(), part.scans.size()));
+    for (size_t i = 0; i < part.scans.size(); ++i) {
+        exec::ScanProfile& sum = total.scans[i];
+        sum.name = part.scans[i].name;
+        sum.row_groups += part.scans[i].row_groups;
+        sum.row_groups_skipped += part.scans[i].row_groups_skipped;
+        sum.rows += part.scans[i].rows;
+        sum.bytes_read += part.scans[i].bytes_read;
+        sum.column_bytes.resize(part.scans[i].column_bytes.size());
+        for (size_t c = 0; c < sum.column_bytes.size(); ++c)
+            sum.column_bytes[c] += part.scans[i].column_bytes[c];
+    }
+}
+
+// What decides whether a file's path keys may satisfy a table's virtual quals.
+struct Filtering {
+    ExprState* qual;
+    ExprContext* context;
+    TupleTableSlot* slot;
+};
+
+bool filter_file(void* arg, const Datum* values, const bool* nulls) {
+    const auto* filtering = static_cast<Filtering*>(arg);
+    TupleTableSlot* slot = filtering->slot;
+    ExecClearTuple(slot);
+    const auto width = static_cast<size_t>(slot->tts_tupleDescriptor->natts);
+    memcpy(slot->tts_values, values, width * sizeof(Datum));
+    memcpy(slot->tts_isnull, nulls, width * sizeof(bool));
+    ExecStoreVirtualTuple(slot);
+    filtering->context->ecxt_scantuple = slot;
+    const bool keep = ExecQual(filtering->qual, filtering->context);
+    ResetExprContext(filtering->context);
+    return keep;
+}
+
+TupleTableSlot* make_slot_maylongjmp(Oid relation) {
+    Relation opened = table_open(relation, NoLock);
+    TupleTableSlot* slot =
+        MakeSingleTupleTableSlot(CreateTupleDescCopy(RelationGetDescr(opened)), &TTSOpsVirtual);
+    table_close(opened, NoLock);
+    return slot;
+}
+
+}  // namespace
+
+Execution::Execution(LoomScanState* state, StoredPlan stored)
+    : budget_(std::make_unique<base::MemoryBudget>(uint64_t{1024} * 1024 * g_scan_memory_mb)),
+      state_(state),
+      stored_(std::move(stored)),
+      scans_(stored_.tables.size(), nullptr),
+      tables_(stored_.tables.size()) {
+    collect_scans(stored_.root, &scans_);
+}
+
+std::vector<plan::ParameterValue> Execution::evaluate_parameters() {
+    std::vector<plan::ParameterValue> values;
+    ExprContext* context = state_->custom.ss.ps.ps_ExprContext;
+    for (size_t i = 0; i < stored_.parameters.size(); ++i) {
+        const StoredParameter& parameter = stored_.parameters[i];
+        bool null = true;
+        const Datum datum = pg_call([&] {
+            auto* expr =
+                static_cast<ExprState*>(list_nth(state_->expressions, static_cast<int>(i)));
+            return ExecEvalExprSwitchContext(expr, context, &null);
+        });
+        plan::ParameterValue& value = values.emplace_back();
+        value.list_null = parameter.is_list && null;
+        if (null) continue;
+        bool held = true;
+        if (parameter.is_list) {
+            auto list = to_scalars(datum, parameter.type);
+            held = list.has_value();
+            if (held) value.list = std::move(*list);
+        } else {
+            auto scalar = to_scalar(datum, parameter.type);
+            held = scalar.has_value();
+            if (held) value.value = std::move(*scalar);
+        }
+        if (!held)
+            throw exec::Unrepresentable(
+                fmt::format("the value of parameter {} is no {}", i, to_string(parameter.type)));
+    }
+    pg_call([&] { ResetExprContext(context); });
+    return values;
+}
+
+exec::TableSource Execution::open_table(size_t index) {
+    const StoredTable& stored = stored_.tables[index];
+    size_t first = stored_.parameters.size();
+    for (size_t i = 0; i < index; ++i)
+        first +=
+            static_cast<size_t>(stored_.tables[i].value_count + stored_.tables[i].virtual_count);
+    const plan::Operator& scan = *scans_[index];
+    std::unique_ptr<TableFiles>& files = tables_[index];
+    if (files == nullptr) {
+        std::vector<AttrNumber> attributes(scan.host_columns.begin(), scan.host_columns.end());
+        std::vector<PruneQual> quals;
+        const ListCell* cell;
+        foreach (cell, stored.quals)
+            quals.push_back(deserialise_prune_qual(static_cast<List*>(lfirst(cell))));
+        files = std::make_unique<TableFiles>(stored.relation, std::move(attributes), scan.output,
+                                             std::move(quals), budget_.get(), state_->context);
+    }
+    // Values stay where the expression context keeps them until all conditions are made.
+    ExprContext* context = state_->custom.ss.ps.ps_ExprContext;
+    std::vector<QualValue> values(static_cast<size_t>(stored.value_count));
+    for (size_t i = 0; i < values.size(); ++i)
+        values[i].value = pg_call([&] {
+            auto* expr =
+                static_cast<ExprState*>(list_nth(state_->expressions, static_cast<int>(first + i)));
+            return ExecEvalExprSwitchContext(expr, context, &values[i].null);
+        });
+    Filtering filtering{nullptr, context, nullptr};
+    if (stored.virtual_count > 0)
+        pg_call([&] {
+            const auto place = static_cast<int>(first + values.size());
+            filtering.qual = static_cast<ExprState*>(list_nth(state_->expressions, place));
+            MemoryContext old = MemoryContextSwitchTo(state_->context);
+            filtering.slot = make_slot_maylongjmp(stored.relation);
+            // Conditions come after the files are filtered, and filtering resets the context.
+            filtering.context = CreateExprContext(state_->custom.ss.ps.state);
+            MemoryContextSwitchTo(old);
+        });
+    exec::TableSource source =
+        files->bind(values, stored.virtual_count > 0 ? filter_file : nullptr, &filtering);
+    pg_call([&] {
+        if (filtering.slot != nullptr) ExecDropSingleTupleTableSlot(filtering.slot);
+        if (filtering.slot != nullptr) FreeExprContext(filtering.context, true);
+        ResetExprContext(context);
+    });
+    return source;
+}
+
+void Execution::start() {
+    exec::Inputs inputs;
+    inputs.parameters = evaluate_parameters();
+    for (size_t i = 0; i < stored_.tables.size(); ++i) inputs.tables.push_back(open_table(i));
+    options_ = current_options();
+    query_ = std::make_unique<exec::Query>(stored_.root, std::move(inputs), options_);
+}
+
+void Execution::make_datums(const exec::Batch& batch) {
+    const size_t width = batch.columns.size();
+    pg_call([&] { MemoryContextReset(state_->batch); });
+    if (capacity_ < batch.rows) {
+        values_.assign(width, nullptr);
+        nulls_.assign(width, nullptr);
+        capacity_ = std::max(batch.rows, exec::kBatchRows);
+        for (size_t c = 0; c < width; ++c)
+            pg_call([&] {
+                values_[c] = static_cast<Datum*>(MemoryContextAlloc(
+                    state_->context, sizeof(Datum) * static_cast<size_t>(capacity_)));
+                nulls_[c] = static_cast<bool*>(
+                    MemoryContextAlloc(state_->context, static_cast<size_t>(capacity_)));
+            });
+    }
+    pg_call([&] {
+        MemoryContext old = MemoryContextSwitchTo(state_->batch);
+        for (size_t c = 0; c < width; ++c)
+            make_datums_maylongjmp(batch.columns[c], batch.rows, values_[c], nulls_[c]);
+        MemoryContextSwitchTo(old);
+    });
+    state_->values = values_.data();
+    state_->nulls = nulls_.data();
+    state_->row = 0;
+    state_->rows = batch.rows;
+}
+
+bool Execution::next_batch() {
+    if (query_ == nullptr) start();
+    BackendHost host;
+    for (;;) {
+        const exec::Batch* batch = query_->next(host);
+        if (batch == nullptr) return false;
+        if (batch->rows == 0) continue;
+        make_datums(*batch);
+        returned_rows_ = true;
+        return true;
+    }
+}
+
+void Execution::restart() {
+    stop();
+    returned_rows_ = false;
+}
+
+void Execution::stop() {
+    if (query_ == nullptr) return;
+    add(total_, query_->profile());
+    query_.reset();
+}
+
+exec::Profile Execution::profile() const {
+    exec::Profile profile = total_;
+    if (query_ != nullptr) add(profile, query_->profile());
+    return profile;
+}
+
+}  // namespace loom::pg

@@ -1,0 +1,281 @@
+// Aggregates and DISTINCT.
+
+#include <algorithm>
+
+#include "exec/query.h"
+#include "pg/bridge/bridge.h"
+#include "pg/plan/builder.h"
+#include "pg/plan/sql_type.h"
+
+extern "C" {
+#include "catalog/pg_aggregate.h"
+#include "optimizer/tlist.h"
+#include "utils/fmgroids.h"
+#include "utils/typcache.h"
+}
+
+namespace loom::pg {
+
+using plan::Aggregate;
+using plan::Operator;
+using plan::OperatorKind;
+
+namespace {
+
+// Appends the aggregates of an expression, each once, to the List that `arg` points to.
+bool find_aggregates_maylongjmp(Node* node, void* arg) {
+    if (node == nullptr) return false;
+    if (!IsA(node, Aggref)) return walk_expression(node, find_aggregates_maylongjmp, arg);
+    auto* calls = static_cast<List**>(arg);
+    *calls = list_append_unique(*calls, node);
+    return false;
+}
+
+// Likewise the columns that an expression reads outside of aggregates.
+bool find_inputs_maylongjmp(Node* node, void* arg) {
+    if (node == nullptr || IsA(node, Aggref)) return false;
+    if (!IsA(node, Var)) return walk_expression(node, find_inputs_maylongjmp, arg);
+    auto* inputs = static_cast<List**>(arg);
+    *inputs = lappend(*inputs, node);
+    return false;
+}
+
+bool is_default_equality(Oid op, Oid type) {
+    return op == pg_call([&] { return lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr; });
+}
+
+constexpr Oid kFirstUserObject = 16384;
+
+// The sum whose quotient by the count is an average in numeric, or 0.
+Oid sum_of_average(Oid function) {
+    switch (function) {
+        case F_AVG_INT8:
+            return F_SUM_INT8;
+        case F_AVG_INT4:
+            return F_SUM_INT4;
+        case F_AVG_INT2:
+            return F_SUM_INT2;
+        case F_AVG_NUMERIC:
+            return F_SUM_NUMERIC;
+        default:
+            return InvalidOid;
+    }
+}
+
+Aggref* aggregate_like_maylongjmp(const Aggref* call, Oid function, Oid type) {
+    auto* copy = copy_object_maylongjmp(call);
+    copy->aggfnoid = function;
+    copy->aggtype = type;
+    copy->aggcollid = InvalidOid;
+    return copy;
+}
+
+FuncExpr* call_maylongjmp(Oid function, List* args) {
+    return makeFuncExpr(function, NUMERICOID, args, InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+}
+
+// PostgreSQL ends an average in numeric with this very division; it decides the scale.
+Node* quotient_maylongjmp(Aggref* sum, Aggref* count) {
+    auto* dividend = reinterpret_cast<Node*>(sum);
+    if (sum->aggtype == INT8OID)
+        dividend = reinterpret_cast<Node*>(call_maylongjmp(F_NUMERIC_INT8, list_make1(sum)));
+    auto* divisor = call_maylongjmp(F_NUMERIC_INT8, list_make1(count));
+    return reinterpret_cast<Node*>(call_maylongjmp(F_NUMERIC_DIV, list_make2(dividend, divisor)));
+}
+
+}  // namespace
+
+bool Builder::add_group_keys(Operator& op, Plan* input, int columns, const AttrNumber* indexes,
+                             const Oid* operators, const Oid* collations, const Scope& scope) {
+    for (int i = 0; i < columns; ++i) {
+        const auto position = static_cast<size_t>(indexes[i] - 1);
+        if (scope[position].node == nullptr) {
+            refuse("group: a key that the engine cannot read");
+            return false;
+        }
+        const auto* entry = static_cast<TargetEntry*>(list_nth(input->targetlist, indexes[i] - 1));
+        const Oid type = exprType(reinterpret_cast<Node*>(entry->expr));
+        if (!is_default_equality(operators[i], type)) {
+            refuse("group: an equality that is not the type's own");
+            return false;
+        }
+        if (plan::is_text(scope[position].type.id) && !has_plain_equality(collations[i])) {
+            refuse("group: the collation is not deterministic");
+            return false;
+        }
+        op.group_keys.push_back(
+            plan::make_column(static_cast<int>(position), scope[position].type));
+        op.output.push_back(scope[position].type);
+    }
+    return true;
+}
+
+bool Builder::add_aggregate(Operator& op, Core& core, Aggref* call, const Scope& scope) {
+    const char* name = pg_call([&] { return get_func_name(call->aggfnoid); });
+    const std::string what = std::string("aggregate ") + (name != nullptr ? name : "?");
+    if (call->aggfnoid >= kFirstUserObject || call->aggkind != AGGKIND_NORMAL ||
+        call->aggsplit != AGGSPLIT_SIMPLE || call->aggvariadic || call->agglevelsup != 0 ||
+        call->aggdirectargs != NIL) {
+        refuse(what + " is left to PostgreSQL");
+        return false;
+    }
+    Aggregate aggregate;
+    aggregate.function = call->aggfnoid;
+    aggregate.distinct = call->aggdistinct != NIL;
+    if (call->aggorder != NIL && !aggregate.distinct) {
+        refuse(what + ": ORDER BY");
+        return false;
+    }
+    const ListCell* cell;
+    foreach (cell, call->args) {
+        const auto* entry = lfirst_node(TargetEntry, cell);
+        auto arg = translate(reinterpret_cast<Node*>(entry->expr), scope, what.c_str());
+        if (!arg) return false;
+        if (plan::is_text(arg->type.id) &&
+            (aggregate.distinct
+                 ? !has_plain_equality(call->inputcollid)
+                 : call->aggfnoid != F_COUNT_ANY && !orders_by_bytes(call->inputcollid))) {
+            refuse(what + ": the collation does not order text by bytes");
+            return false;
+        }
+        aggregate.args.push_back(std::move(*arg));
+    }
+    foreach (cell, call->aggdistinct) {
+        const auto* clause = lfirst_node(SortGroupClause, cell);
+        const auto* entry =
+            pg_call([&] { return get_sortgroupref_tle(clause->tleSortGroupRef, call->args); });
+        if (!is_default_equality(clause->eqop, exprType(reinterpret_cast<Node*>(entry->expr)))) {
+            refuse(what + ": DISTINCT by an equality that is not the type's own");
+            return false;
+        }
+    }
+    if (call->aggfilter != nullptr) {
+        auto filter = translate(reinterpret_cast<Node*>(call->aggfilter), scope, what.c_str());
+        if (!filter) return false;
+        aggregate.filter.push_back(std::move(*filter));
+    }
+    std::vector<plan::Type> arg_types;
+    for (const plan::Expr& arg : aggregate.args) arg_types.push_back(arg.type);
+    const auto type = exec::aggregate_type(call->aggfnoid, arg_types);
+    if (!type) {
+        refuse(what + " is not one of the engine's");
+        return false;
+    }
+    aggregate.type = *type;
+    Operator attempt = op;
+    attempt.aggregates.push_back(aggregate);
+    attempt.output.push_back(*type);
+    if (!check(attempt)) return false;
+    op = std::move(attempt);
+    core.scope.push_back({reinterpret_cast<Node*>(call), *type});
+    return true;
+}
+
+// Orders groups as PostgreSQL's sorted grouping does: as its input was sorted.
+bool Builder::sort_groups(Core& core, Plan* input) {
+    const auto below = order_of(input);
+    if (!below) {
+        refuse("the order of groups");
+        return false;
+    }
+    Keys keys;
+    for (plan::SortKey key : *below) {
+        const auto& groups = core.op.group_keys;
+        const auto found = std::find_if(groups.begin(), groups.end(), [&](const plan::Expr& group) {
+            return group.index == key.column;
+        });
+        if (found == groups.end()) break;
+        key.column = static_cast<int>(found - groups.begin());
+        keys.push_back(key);
+    }
+    return keys.empty() || add_sort(core.op, keys);
+}
+
+std::optional<Core> Builder::aggregate(Agg* node, Order order) {
+    const bool top = top_;
+    if (node->aggsplit != AGGSPLIT_SIMPLE) return refuse("a part of a parallel aggregate");
+    if (node->groupingSets != NIL || node->chain != NIL || node->aggstrategy == AGG_MIXED)
+        return refuse("grouping sets");
+    Plan* input = outerPlan(node);
+    auto below = build(input, Order::kAny);
+    if (!below) return std::nullopt;
+    const Scope scope = scope_of(input->targetlist, OUTER_VAR, *below);
+    Core core;
+    Operator& op = core.op;
+    op.kind = OperatorKind::kAggregate;
+    op.rows = node->plan.plan_rows;
+    op.grouped = node->aggstrategy != AGG_PLAIN;
+    op.inputs.push_back(std::move(below->op));
+    if (!add_group_keys(op, input, node->numCols, node->grpColIdx, node->grpOperators,
+                        node->grpCollations, scope))
+        return std::nullopt;
+
+    // Columns that are not keys depend on keys; as keys they part no group.
+    List* calls = NIL;
+    List* inputs = NIL;
+    for (List* list : {node->plan.targetlist, node->plan.qual})
+        pg_call([&] {
+            find_aggregates_maylongjmp(reinterpret_cast<Node*>(list), &calls);
+            find_inputs_maylongjmp(reinterpret_cast<Node*>(list), &inputs);
+        });
+    const ListCell* cell;
+    foreach (cell, inputs) {
+        const int position = find_leaf(scope, static_cast<Node*>(lfirst(cell)));
+        if (position < 0) return refuse("group: a column of another kind");
+        const auto& groups = op.group_keys;
+        if (std::any_of(groups.begin(), groups.end(),
+                        [&](const plan::Expr& group) { return group.index == position; }))
+            continue;
+        if (!op.grouped) return refuse("group: a column that is no key");
+        const plan::Type type = scope[static_cast<size_t>(position)].type;
+        op.group_keys.push_back(plan::make_column(position, type));
+        op.output.push_back(type);
+    }
+    for (const plan::Expr& key : op.group_keys)
+        core.scope.push_back(scope[static_cast<size_t>(key.index)]);
+
+    foreach (cell, calls) {
+        auto* call = lfirst_node(Aggref, cell);
+        const Oid sum = top && call->aggdistinct == NIL ? sum_of_average(call->aggfnoid) : 0;
+        if (!OidIsValid(sum)) {
+            if (!add_aggregate(op, core, call, scope)) return std::nullopt;
+            continue;
+        }
+        const Oid sum_type = sum == F_SUM_INT8 || sum == F_SUM_NUMERIC ? NUMERICOID : INT8OID;
+        auto* total = pg_call([&] { return aggregate_like_maylongjmp(call, sum, sum_type); });
+        auto* count =
+            pg_call([&] { return aggregate_like_maylongjmp(call, F_COUNT_ANY, INT8OID); });
+        for (Aggref* part : {total, count})
+            if (find_leaf(core.scope, reinterpret_cast<Node*>(part)) < 0 &&
+                !add_aggregate(op, core, part, scope))
+                return std::nullopt;
+        core.substitutes.emplace_back(reinterpret_cast<Node*>(call),
+                                      pg_call([&] { return quotient_maylongjmp(total, count); }));
+    }
+    if (!check(op)) return std::nullopt;
+    if (order == Order::kKept && node->aggstrategy == AGG_SORTED && !sort_groups(core, input))
+        return std::nullopt;
+    return core;
+}
+
+std::optional<Core> Builder::distinct(Plan* plan, int columns, const AttrNumber* indexes,
+                                      const Oid* operators, const Oid* collations, Order order) {
+    Plan* input = outerPlan(plan);
+    auto below = build(input, Order::kAny);
+    if (!below) return std::nullopt;
+    const Scope scope = scope_of(input->targetlist, OUTER_VAR, *below);
+    Core core;
+    core.op.kind = OperatorKind::kAggregate;
+    core.op.rows = plan->plan_rows;
+    core.op.grouped = true;
+    core.op.inputs.push_back(std::move(below->op));
+    if (!add_group_keys(core.op, input, columns, indexes, operators, collations, scope))
+        return std::nullopt;
+    for (const plan::Expr& key : core.op.group_keys)
+        core.scope.push_back(scope[static_cast<size_t>(key.index)]);
+    if (!check(core.op)) return std::nullopt;
+    if (order == Order::kKept && !sort_groups(core, input)) return std::nullopt;
+    return core;
+}
+
+}  // namespace loom::pg

@@ -1,0 +1,185 @@
+// Nodes that read tables, and nodes that hand on rows as they are.
+
+#include "pg/bridge/bridge.h"
+#include "pg/fdw/fdw.h"
+#include "pg/plan/builder.h"
+#include "pg/plan/sql_type.h"
+#include "plan/numeric_type.h"
+
+extern "C" {
+#include "access/table.h"
+}
+
+namespace loom::pg {
+
+using plan::Operator;
+using plan::OperatorKind;
+using plan::Type;
+using plan::TypeId;
+
+namespace {
+
+struct Table {
+    TableDef def;
+    std::string name;
+};
+
+Table read_table(Oid oid) {
+    Relation relation = pg_call([&] { return table_open(oid, NoLock); });
+    Table table;
+    table.def = read_table_def(relation);
+    table.name = RelationGetRelationName(relation);
+    pg_call([&] { table_close(relation, NoLock); });
+    return table;
+}
+
+// A numeric without modifier has the scale of the file's decimals; the scan checks each file.
+std::optional<Type> numeric_type_of_file(const TableDef& def, const ColumnDef& column) {
+    const std::vector<io::SourceFile> files = io::list_files(def.options.files);
+    if (files.empty()) return std::nullopt;
+    const auto table = format::open_table(io::open_local_file(files[0].path), {});
+    const int field = find_field(table->schema(), column.source_name);
+    if (field < 0) return std::nullopt;
+    const column::DataType& type = *table->schema().fields[static_cast<size_t>(field)].type;
+    if (type.id != column::TypeId::kDecimal || type.precision > plan::kMaxPrecision ||
+        type.scale < 0 || type.scale > type.precision)
+        return std::nullopt;
+    return plan::make_numeric(type.precision, type.scale);
+}
+
+// The type that the engine can load a column as. Modifiers that change values are PostgreSQL's
+// business.
+std::optional<Type> column_type(const TableDef& def, const ColumnDef& column) {
+    if (column.source == ColumnSource::kDropped || column.source == ColumnSource::kMetadataSplit)
+        return std::nullopt;
+    if (column.type == NUMERICOID && column.typmod < 0) {
+        if (column.source != ColumnSource::kField) return std::nullopt;
+        try {
+            return numeric_type_of_file(def, column);
+        } catch (const base::Error&) {
+            return std::nullopt;  // execution tells
+        }
+    }
+    if (column.type != NUMERICOID && column.typmod >= 0) return std::nullopt;
+    return engine_type(column.type, column.typmod);
+}
+
+bool is_arrow_scan(const ForeignScan* scan) {
+    return scan->operation == CMD_SELECT && scan->scan.scanrelid > 0 &&
+           scan->fdw_scan_tlist == NIL && outerPlan(scan) == nullptr &&
+           is_arrow_server(scan->fs_server);
+}
+
+}  // namespace
+
+std::optional<Core> Builder::scan(ForeignScan* node) {
+    if (!is_arrow_scan(node)) return refuse("a foreign scan of another kind");
+    const ScanPlan stored = deserialise_scan_plan(node->fdw_private);
+    if (stored.kind != ScanPlan::Kind::kRows) return refuse("rows are counted from metadata");
+    const Table table = read_table(stored.relation);
+    const auto rtindex = node->scan.scanrelid;
+    relids_ = pg_call([&] { return bms_add_member(relids_, static_cast<int>(rtindex)); });
+
+    Core core;
+    core.op.kind = OperatorKind::kScan;
+    core.op.name = table.name;
+    core.op.source = static_cast<int>(tables_.size());
+    core.op.rows = node->scan.plan.qual == NIL ? node->scan.plan.plan_rows : 0;
+    const ListCell* cell;
+    foreach (cell, stored.referenced) {
+        const auto attribute = static_cast<AttrNumber>(lfirst_int(cell));
+        const ColumnDef& column = table.def.columns[static_cast<size_t>(attribute - 1)];
+        const auto type = column_type(table.def, column);
+        if (!type) continue;
+        auto* var = pg_call([&] {
+            return makeVar(static_cast<int>(rtindex), attribute, column.type, column.typmod,
+                           column.collation, 0);
+        });
+        core.scope.push_back({reinterpret_cast<Node*>(var), *type});
+        core.op.output.push_back(*type);
+        core.op.columns.push_back(column.name);
+        core.op.host_columns.push_back(attribute);
+    }
+
+    // Columns that nothing reads stand in the target list all the same; they are NULL.
+    foreach (cell, node->scan.plan.targetlist) {
+        auto* expr = reinterpret_cast<Node*>(lfirst_node(TargetEntry, cell)->expr);
+        if (!IsA(expr, Var)) continue;
+        const auto* var = reinterpret_cast<Var*>(expr);
+        if (var->varattno <= 0 || list_member_int(stored.referenced, var->varattno)) continue;
+        core.substitutes.emplace_back(expr, pg_call([&] {
+                                          return reinterpret_cast<Node*>(makeNullConst(
+                                              var->vartype, var->vartypmod, var->varcollid));
+                                      }));
+    }
+
+    ScanTable source;
+    source.relation = stored.relation;
+    source.rtindex = rtindex;
+    source.quals = stored.quals;
+    const int clauses = list_length(stored.quals);
+    int index = 0;
+    foreach (cell, node->fdw_exprs) {
+        auto* expr = lfirst(cell);
+        pg_call([&] {
+            if (index < stored.value_count)
+                source.values = lappend(source.values, expr);
+            else if (index >= stored.value_count + clauses)
+                source.virtual_quals = lappend(source.virtual_quals, expr);
+        });
+        ++index;
+    }
+    tables_.push_back(source);
+    if (!check(core.op)) return std::nullopt;
+    return core;
+}
+
+std::optional<Core> Builder::subquery(SubqueryScan* node, Order order) {
+    auto below = build(node->subplan, order);
+    if (!below) return std::nullopt;
+    Core core;
+    core.scope =
+        scope_of(node->subplan->targetlist, static_cast<int>(node->scan.scanrelid), *below);
+    core.op = std::move(below->op);
+    relids_ =
+        pg_call([&] { return bms_add_member(relids_, static_cast<int>(node->scan.scanrelid)); });
+    return core;
+}
+
+std::optional<Core> Builder::pass_through(Plan* plan, Order order) {
+    auto below = build(outerPlan(plan), order);
+    if (!below) return std::nullopt;
+    Core core;
+    core.scope = scope_of(outerPlan(plan)->targetlist, OUTER_VAR, *below);
+    core.op = std::move(below->op);
+    return core;
+}
+
+std::optional<Core> Builder::append(Plan* plan, List* children) {
+    if (children == NIL) return refuse("an empty append");
+    Built built;
+    plan::Operator& op = built.op;
+    op.kind = OperatorKind::kAppend;
+    op.rows = plan->plan_rows;
+    const ListCell* cell;
+    foreach (cell, children) {
+        auto input = build(static_cast<Plan*>(lfirst(cell)), Order::kAny);
+        if (!input) return std::nullopt;
+        if (op.inputs.empty()) {
+            op.output = input->op.output;
+            built.present = input->present;
+        } else if (input->op.output != op.output) {
+            return refuse("append: inputs of different types");
+        }
+        for (size_t i = 0; i < built.present.size(); ++i)
+            built.present[i] = built.present[i] && input->present[i];
+        op.inputs.push_back(std::move(input->op));
+    }
+    Core core;
+    core.scope = scope_of(static_cast<Plan*>(linitial(children))->targetlist, OUTER_VAR, built);
+    core.op = std::move(op);
+    if (!check(core.op)) return std::nullopt;
+    return core;
+}
+
+}  // namespace loom::pg

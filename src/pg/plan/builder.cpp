@@ -1,0 +1,444 @@
+// The frame: which nodes are converted, and what of a node's expressions goes where.
+
+#include "pg/plan/builder.h"
+
+#include <algorithm>
+
+#include "exec/query.h"
+#include "pg/bridge/bridge.h"
+#include "pg/guc/settings.h"
+#include "pg/plan/sql_type.h"
+#include "plan/narrow.h"
+
+namespace loom::pg {
+
+using plan::Expr;
+using plan::ExprKind;
+using plan::Operator;
+using plan::OperatorKind;
+
+Scope scope_of(const List* tlist, int varno, const Built& below) {
+    Scope scope;
+    const ListCell* cell;
+    size_t i = 0;
+    foreach (cell, tlist) {
+        const auto* entry = lfirst_node(TargetEntry, cell);
+        auto* expr = reinterpret_cast<Node*>(entry->expr);
+        if (!below.present[i]) {
+            scope.push_back({nullptr, below.op.output[i++]});
+            continue;
+        }
+        auto* var = pg_call([&] {
+            return makeVar(varno, entry->resno, exprType(expr), exprTypmod(expr),
+                           exprCollation(expr), 0);
+        });
+        scope.push_back({reinterpret_cast<Node*>(var), below.op.output[i++]});
+    }
+    return scope;
+}
+
+namespace {
+
+struct Rewriting {
+    Plan* plan;
+};
+
+Node* rewrite(Node* node, void* arg) {
+    auto* rewriting = static_cast<Rewriting*>(arg);
+    if (node == nullptr) return nullptr;
+    if (!IsA(node, Var)) return mutate_expression(node, rewrite, arg);
+    auto* var = reinterpret_cast<Var*>(node);
+    Plan* below = nullptr;
+    List* tlist = NIL;
+    Plan* plan = rewriting->plan;
+    if (var->varno == OUTER_VAR) {
+        if (IsA(plan, Append))
+            below = static_cast<Plan*>(linitial(reinterpret_cast<Append*>(plan)->appendplans));
+        else if (IsA(plan, MergeAppend))
+            below = static_cast<Plan*>(linitial(reinterpret_cast<MergeAppend*>(plan)->mergeplans));
+        else
+            below = outerPlan(plan);
+    } else if (var->varno == INNER_VAR) {
+        below = innerPlan(plan);
+    }
+    if (below != nullptr) tlist = below->targetlist;
+    if (tlist == NIL || var->varattno < 1 || var->varattno > list_length(tlist))
+        return copy_object_maylongjmp(node);
+    auto* entry = static_cast<TargetEntry*>(list_nth(tlist, var->varattno - 1));
+    return in_terms_of_relations(reinterpret_cast<Node*>(entry->expr), below);
+}
+
+}  // namespace
+
+Node* in_terms_of_relations(Node* node, Plan* plan) {
+    Rewriting rewriting{plan};
+    return rewrite(node, &rewriting);
+}
+
+const char* node_name(const Plan* plan) {
+    switch (nodeTag(plan)) {
+        case T_ForeignScan:
+            return "Foreign Scan";
+        case T_SubqueryScan:
+            return "Subquery Scan";
+        case T_HashJoin:
+            return "Hash Join";
+        case T_MergeJoin:
+            return "Merge Join";
+        case T_NestLoop:
+            return "Nested Loop";
+        case T_Agg:
+            return "Aggregate";
+        case T_Group:
+            return "Group";
+        case T_Sort:
+            return "Sort";
+        case T_IncrementalSort:
+            return "Incremental Sort";
+        case T_Limit:
+            return "Limit";
+        case T_Unique:
+            return "Unique";
+        case T_Append:
+            return "Append";
+        case T_MergeAppend:
+            return "Merge Append";
+        case T_Result:
+            return "Result";
+        case T_WindowAgg:
+            return "WindowAgg";
+        case T_SetOp:
+            return "SetOp";
+        case T_ProjectSet:
+            return "ProjectSet";
+        default:
+            return "Plan";
+    }
+}
+
+std::optional<Expr> Builder::translate(Node* node, const Scope& scope, const char* what) {
+    auto expr = translator_.translate(node, scope);
+    if (!expr) refuse(std::string(what) + ": " + translator_.reason());
+    return expr;
+}
+
+bool Builder::check(const Operator& op) {
+    std::string reason;
+    if (exec::supports(op, &reason)) return true;
+    refuse(reason.empty() ? "the engine has no such operator" : reason);
+    return false;
+}
+
+bool Builder::add_filter(Core& core, const std::vector<Expr>& predicates, double rows) {
+    if (predicates.empty()) return true;
+    Operator filter;
+    filter.kind = OperatorKind::kFilter;
+    filter.rows = rows;
+    filter.predicates = predicates;
+    filter.output = core.op.output;
+    filter.inputs.push_back(std::move(core.op));
+    core.op = std::move(filter);
+    return check(core.op);
+}
+
+std::optional<Core> Builder::core(Plan* plan, Order order) {
+    nodes_.push_back(plan);
+    switch (nodeTag(plan)) {
+        case T_ForeignScan:
+            return scan(reinterpret_cast<ForeignScan*>(plan));
+        case T_SubqueryScan:
+            return subquery(reinterpret_cast<SubqueryScan*>(plan), order);
+        case T_HashJoin:
+            return join(reinterpret_cast<Join*>(plan),
+                        reinterpret_cast<HashJoin*>(plan)->hashclauses);
+        case T_MergeJoin:
+            if (order == Order::kKept) return refuse("the order of a merge join");
+            return join(reinterpret_cast<Join*>(plan),
+                        reinterpret_cast<MergeJoin*>(plan)->mergeclauses);
+        case T_NestLoop: {
+            if (reinterpret_cast<NestLoop*>(plan)->nestParams != NIL)
+                return refuse("a nested loop with parameters");
+            const auto keys = order_of(outerPlan(plan));
+            if (order == Order::kKept && (!keys || !keys->empty()))
+                return refuse("the order of a nested loop");
+            return join(reinterpret_cast<Join*>(plan), NIL);
+        }
+        case T_Agg:
+            return aggregate(reinterpret_cast<Agg*>(plan), order);
+        case T_Group: {
+            auto* group = reinterpret_cast<Group*>(plan);
+            return distinct(plan, group->numCols, group->grpColIdx, group->grpOperators,
+                            group->grpCollations, order);
+        }
+        case T_Unique: {
+            auto* unique = reinterpret_cast<Unique*>(plan);
+            if (unique->numCols != list_length(plan->targetlist)) return refuse("DISTINCT ON");
+            return distinct(plan, unique->numCols, unique->uniqColIdx, unique->uniqOperators,
+                            unique->uniqCollations, order);
+        }
+        case T_Sort:
+        case T_IncrementalSort:
+            return sort(reinterpret_cast<Sort*>(plan), order);
+        case T_Limit:
+            return limit(reinterpret_cast<Limit*>(plan));
+        case T_Append:
+            return append(plan, reinterpret_cast<Append*>(plan)->appendplans);
+        case T_MergeAppend:
+            return merge_append(reinterpret_cast<MergeAppend*>(plan), order);
+        case T_Result:
+            if (reinterpret_cast<Result*>(plan)->resconstantqual != nullptr)
+                return refuse("a condition without columns");
+            if (outerPlan(plan) == nullptr) return refuse("rows without a table");
+            return pass_through(plan, order);
+        case T_Hash:
+        case T_Material:
+            return pass_through(plan, order);
+        default:
+            return refuse(std::string(node_name(plan)) + " is left to PostgreSQL");
+    }
+}
+
+namespace {
+
+struct Substituting {
+    const std::vector<std::pair<Node*, Node*>>* substitutes;
+};
+
+Node* substitute(Node* node, void* arg) {
+    if (node == nullptr) return nullptr;
+    for (const auto& [from, to] : *static_cast<Substituting*>(arg)->substitutes)
+        if (equal(from, node)) return copy_object_maylongjmp(to);
+    return mutate_expression(node, substitute, arg);
+}
+
+// The quals or target list of a node with a core's substitutes.
+List* substituted(List* list, const Core& core) {
+    if (core.substitutes.empty()) return list;
+    Substituting substituting{&core.substitutes};
+    return pg_call([&] {
+        return reinterpret_cast<List*>(substitute(reinterpret_cast<Node*>(list), &substituting));
+    });
+}
+
+bool is_identity(const std::vector<Expr>& exprs, size_t width) {
+    if (exprs.size() != width) return false;
+    for (size_t i = 0; i < width; ++i)
+        if (exprs[i].kind != ExprKind::kColumn || exprs[i].index != static_cast<int>(i))
+            return false;
+    return true;
+}
+
+Operator project(Operator input, std::vector<Expr> exprs) {
+    Operator op;
+    op.kind = OperatorKind::kProject;
+    op.rows = input.rows;
+    for (const Expr& expr : exprs) op.output.push_back(expr.type);
+    op.expressions = std::move(exprs);
+    op.inputs.push_back(std::move(input));
+    return op;
+}
+
+}  // namespace
+
+namespace {
+
+// What stands where the engine has no column: a constant that is dropped when the plan is done.
+Expr placeholder(const Node* expr) {
+    const auto type = engine_type(exprType(expr), exprTypmod(expr));
+    return plan::make_constant(type.value_or(plan::make_type(plan::TypeId::kBool)), {});
+}
+
+}  // namespace
+
+std::optional<Built> Builder::build(Plan* plan, Order order) {
+    top_ = false;
+    auto built = core(plan, order);
+    if (!built) return std::nullopt;
+    const ListCell* cell;
+    std::vector<Expr> predicates;
+    foreach (cell, substituted(plan->qual, *built)) {
+        auto predicate = translate(static_cast<Node*>(lfirst(cell)), built->scope, "filter");
+        if (!predicate) return std::nullopt;
+        predicates.push_back(std::move(*predicate));
+    }
+    if (!add_filter(*built, predicates, plan->plan_rows)) return std::nullopt;
+    std::vector<Expr> exprs;
+    Built result;
+    foreach (cell, substituted(plan->targetlist, *built)) {
+        auto* original = reinterpret_cast<Node*>(lfirst_node(TargetEntry, cell)->expr);
+        auto expr = translator_.translate(original, built->scope);
+        result.present.push_back(expr.has_value());
+        if (!expr && !IsA(original, Var) && !IsA(original, Const))
+            return refuse<Built>("output: " + translator_.reason());
+        exprs.push_back(expr ? std::move(*expr) : placeholder(original));
+    }
+    result.op = is_identity(exprs, built->op.output.size())
+                    ? std::move(built->op)
+                    : project(std::move(built->op), std::move(exprs));
+    if (!check(result.op)) return std::nullopt;
+    return result;
+}
+
+namespace {
+
+bool is_leaf(const Node* node) {
+    return IsA(node, Var) || IsA(node, Aggref) || IsA(node, GroupingFunc);
+}
+
+// Appends the leaves of an expression to the List that `arg` points to.
+bool collect_maylongjmp(Node* node, void* arg) {
+    if (node == nullptr) return false;
+    if (!is_leaf(node)) return walk_expression(node, collect_maylongjmp, arg);
+    auto* leaves = static_cast<List**>(arg);
+    *leaves = lappend(*leaves, node);
+    return false;
+}
+
+// Puts columns of the scan tuple in the place of leaves.
+struct Rebasing {
+    const Scope* scope;
+    Var** columns;  // by position in the scope
+};
+
+Node* rebase_maylongjmp(Node* node, void* arg) {
+    if (node == nullptr) return nullptr;
+    const auto* rebasing = static_cast<Rebasing*>(arg);
+    if (!is_leaf(node)) return mutate_expression(node, rebase_maylongjmp, arg);
+    const int position = find_leaf_maylongjmp(*rebasing->scope, node);
+    return reinterpret_cast<Node*>(copy_object_maylongjmp(rebasing->columns[position]));
+}
+
+bool is_worthwhile(const Operator& op) {
+    switch (op.kind) {
+        case OperatorKind::kFilter:
+        case OperatorKind::kJoin:
+        case OperatorKind::kAggregate:
+        case OperatorKind::kSort:
+        case OperatorKind::kLimit:
+            return true;
+        default:
+            return std::any_of(op.inputs.begin(), op.inputs.end(), is_worthwhile);
+    }
+}
+
+// Lays out the tuple that the engine hands to PostgreSQL, and PostgreSQL's expressions over it.
+class TopLayout {
+  public:
+    TopLayout(Plan* plan, const Core& core)
+        : plan_(plan), core_(core), columns_(core.scope.size(), nullptr) {}
+
+    // Adds an expression that the engine computes.
+    Var* add(Node* original, plan::Expr expr) {
+        if (expr.kind == ExprKind::kColumn) return column(expr.index);
+        return append(original, std::move(expr));
+    }
+
+    // Rewrites an expression that PostgreSQL computes; null if the engine lacks what it reads.
+    Node* keep(Node* node) {
+        List* leaves = NIL;
+        pg_call([&] { collect_maylongjmp(node, &leaves); });
+        const ListCell* cell;
+        foreach (cell, leaves) {
+            const int position = find_leaf(core_.scope, static_cast<Node*>(lfirst(cell)));
+            if (position < 0) return nullptr;
+            column(position);
+        }
+        Rebasing rebasing{&core_.scope, columns_.data()};
+        return pg_call([&] { return rebase_maylongjmp(node, &rebasing); });
+    }
+
+    std::vector<plan::Expr> take_outputs() { return std::move(outputs_); }
+    List* scan_tlist() const { return scan_tlist_; }
+
+  private:
+    Var* column(int position) {
+        Var*& var = columns_[static_cast<size_t>(position)];
+        const Leaf& leaf = core_.scope[static_cast<size_t>(position)];
+        if (var == nullptr) var = append(leaf.node, plan::make_column(position, leaf.type));
+        return var;
+    }
+
+    Var* append(Node* original, plan::Expr expr) {
+        outputs_.push_back(std::move(expr));
+        return pg_call([&] {
+            const auto number = static_cast<AttrNumber>(list_length(scan_tlist_) + 1);
+            auto* shown = reinterpret_cast<::Expr*>(in_terms_of_relations(original, plan_));
+            scan_tlist_ = lappend(scan_tlist_, makeTargetEntry(shown, number, nullptr, false));
+            return makeVar(INDEX_VAR, number, exprType(original), exprTypmod(original),
+                           exprCollation(original), 0);
+        });
+    }
+
+    Plan* plan_;
+    const Core& core_;
+    std::vector<Var*> columns_;
+    std::vector<plan::Expr> outputs_;
+    List* scan_tlist_ = NIL;
+};
+
+}  // namespace
+
+std::optional<BuiltPlan> Builder::build_top(Plan* plan) {
+    // A Hash belongs to its join, and a Material spares PostgreSQL to do the work again.
+    if (IsA(plan, Hash) || IsA(plan, Material)) return refuse<BuiltPlan>("");
+    top_ = true;
+    auto built = core(plan, Order::kKept);
+    if (!built) return std::nullopt;
+    BuiltPlan result;
+    const ListCell* cell;
+    std::vector<Expr> predicates;
+    List* kept_quals = NIL;
+    foreach (cell, substituted(plan->qual, *built)) {
+        auto* clause = static_cast<Node*>(lfirst(cell));
+        auto predicate = translator_.translate(clause, built->scope);
+        // A clause may come before one that PostgreSQL keeps only if nobody can tell.
+        if (predicate && (kept_quals == NIL || cannot_fault(*predicate))) {
+            predicates.push_back(std::move(*predicate));
+            continue;
+        }
+        if (!predicate) result.not_pushed.push_back("Filter: " + translator_.reason());
+        pg_call([&] { kept_quals = lappend(kept_quals, clause); });
+    }
+    if (!add_filter(*built, predicates, plan->plan_rows)) return std::nullopt;
+    TopLayout layout(plan, *built);
+    foreach (cell, substituted(plan->targetlist, *built)) {
+        const auto* entry = lfirst_node(TargetEntry, cell);
+        auto* original = reinterpret_cast<Node*>(entry->expr);
+        auto expr = translator_.translate(original, built->scope);
+        Node* kept = nullptr;
+        if (expr && !plan::columns_of(*expr).empty()) {
+            kept = reinterpret_cast<Node*>(layout.add(original, std::move(*expr)));
+        } else {
+            if (!expr) result.not_pushed.push_back("Output: " + translator_.reason());
+            kept = layout.keep(original);
+        }
+        if (kept == nullptr) return refuse<BuiltPlan>("output: " + translator_.reason());
+        pg_call([&] {
+            auto* copy = makeNode(TargetEntry);
+            *copy = *entry;
+            copy->expr = reinterpret_cast<::Expr*>(copy_object_maylongjmp(kept));
+            result.targetlist = lappend(result.targetlist, copy);
+        });
+    }
+    foreach (cell, kept_quals) {
+        Node* kept = layout.keep(static_cast<Node*>(lfirst(cell)));
+        if (kept == nullptr) return refuse<BuiltPlan>("filter: " + translator_.reason());
+        pg_call([&] { result.qual = lappend(result.qual, kept); });
+    }
+    std::vector<Expr> outputs = layout.take_outputs();
+    result.root = is_identity(outputs, built->op.output.size())
+                      ? std::move(built->op)
+                      : project(std::move(built->op), std::move(outputs));
+    if (!g_force && !is_worthwhile(result.root))
+        return refuse<BuiltPlan>("there is nothing to compute");
+    plan::drop_unused_columns(result.root);
+    if (!check(result.root)) return std::nullopt;
+    result.scan_tlist = layout.scan_tlist();
+    result.tables = std::move(tables_);
+    result.parameters = translator_.parameters();
+    result.relids = relids_;
+    result.nodes = std::move(nodes_);
+    return result;
+}
+
+}  // namespace loom::pg

@@ -1,0 +1,131 @@
+#pragma once
+// Turns one subtree of a finished plan into a plan of the engine. One file per family of nodes:
+// builder.cpp the frame, build_scan.cpp, build_join.cpp, build_group.cpp, build_order.cpp.
+//
+// Plans are converted after set_plan_references: an expression's columns are positions in the
+// target lists of the nodes below (OUTER_VAR, INNER_VAR) or attributes of the scan's relation. So
+// each node is converted by itself: build() yields an operator whose columns are the node's target
+// list.
+
+#include "pg/compat/backend.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pg/plan/expression.h"
+#include "plan/operator.h"
+
+namespace loom::pg {
+
+/// A table that the engine reads.
+struct ScanTable {
+    Oid relation = InvalidOid;
+    List* quals = NIL;          ///< serialised PruneQuals; value indexes are into `values`
+    List* values = NIL;         ///< expressions of the quals' values
+    List* virtual_quals = NIL;  ///< clauses on virtual columns only, over attributes of the table
+    Index rtindex = 0;
+};
+
+/// A subtree in the engine: an operator whose columns are the node's target list.
+struct Built {
+    plan::Operator op;
+    /// Columns that the engine has. The others are placeholders, which nothing may read: PostgreSQL
+    /// lets scans list columns that nobody wants.
+    std::vector<bool> present;
+};
+
+/// What a node computes before its quals and its target list.
+struct Core {
+    plan::Operator op;
+    Scope scope;  ///< what `op`'s columns are in the node's own expressions
+    /// Expressions of the node and what to put in their place, in terms of `scope`.
+    std::vector<std::pair<Node*, Node*>> substitutes;
+};
+
+/// A subtree as the engine and PostgreSQL share it.
+struct BuiltPlan {
+    plan::Operator root;
+    std::vector<ScanTable> tables;
+    std::vector<HostParameter> parameters;
+    std::vector<std::string> not_pushed;  ///< for EXPLAIN: `what: why`
+    List* scan_tlist = NIL;               ///< what the columns of `root` are
+    List* targetlist = NIL;               ///< over the columns of `root` (INDEX_VAR)
+    List* qual = NIL;                     ///< likewise
+    Bitmapset* relids = nullptr;
+    std::vector<Plan*> nodes;  ///< all nodes of the subtree
+};
+
+class Builder {
+  public:
+    explicit Builder(PlannedStmt* statement) : statement_(statement) {}
+
+    /// Converts the subtree of `plan`. At its top, quals and target list entries that the engine
+    /// cannot evaluate stay with PostgreSQL; anything else that it cannot do makes this return
+    /// nothing, and reason() say why.
+    std::optional<BuiltPlan> build_top(Plan* plan);
+    const std::string& reason() const noexcept { return reason_; }
+
+  private:
+    /// Whether the order of the rows that PostgreSQL's node returns must be kept.
+    enum class Order : uint8_t { kAny, kKept };
+    using Keys = std::vector<plan::SortKey>;
+
+    std::optional<Built> build(Plan* plan, Order order);
+    std::optional<Core> core(Plan* plan, Order order);
+    bool add_filter(Core& core, const std::vector<plan::Expr>& predicates, double rows);
+    bool check(const plan::Operator& op);
+    template <typename T = Core>
+    std::optional<T> refuse(std::string reason) {
+        if (reason_.empty()) reason_ = std::move(reason);
+        return std::nullopt;
+    }
+    std::optional<plan::Expr> translate(Node* node, const Scope& scope, const char* what);
+
+    // build_scan.cpp
+    std::optional<Core> scan(ForeignScan* scan);
+    std::optional<Core> subquery(SubqueryScan* scan, Order order);
+    std::optional<Core> pass_through(Plan* plan, Order order);
+    std::optional<Core> append(Plan* plan, List* children);
+    // build_join.cpp
+    std::optional<Core> join(Join* join, List* key_clauses);
+    // build_group.cpp
+    std::optional<Core> aggregate(Agg* agg, Order order);
+    std::optional<Core> distinct(Plan* plan, int columns, const AttrNumber* indexes,
+                                 const Oid* operators, const Oid* collations, Order order);
+    bool add_group_keys(plan::Operator& op, Plan* input, int columns, const AttrNumber* indexes,
+                        const Oid* operators, const Oid* collations, const Scope& scope);
+    bool add_aggregate(plan::Operator& op, Core& core, Aggref* call, const Scope& scope);
+    bool sort_groups(Core& core, Plan* input);
+    // build_order.cpp
+    std::optional<Core> sort(Sort* sort, Order order);
+    std::optional<Core> limit(Limit* limit);
+    std::optional<Core> merge_append(MergeAppend* append, Order order);
+    std::optional<Keys> sort_keys(const List* tlist, int columns, const AttrNumber* indexes,
+                                  const Oid* operators, const Oid* collations,
+                                  const bool* nulls_first);
+    /// The order in which PostgreSQL's node returns its rows, as positions in its target list.
+    /// Nothing: there is one, but it is not known.
+    std::optional<Keys> order_of(Plan* plan);
+    bool are_present(const Keys& keys, const Scope& scope);
+    bool add_sort(plan::Operator& op, const Keys& keys);
+
+    PlannedStmt* statement_;
+    Translator translator_;
+    std::vector<ScanTable> tables_;
+    std::vector<Plan*> nodes_;
+    Bitmapset* relids_ = nullptr;
+    std::string reason_;
+    bool top_ = false;  ///< the node being built is the top
+};
+
+/// Returns the columns of a node below as `varno` Vars.
+Scope scope_of(const List* tlist, int varno, const Built& below);
+
+/// Rewrites an expression of `plan` in terms of the relations below it, for EXPLAIN.
+Node* in_terms_of_relations(Node* node, Plan* plan);
+
+/// Returns what people call a plan node.
+const char* node_name(const Plan* plan);
+
+}  // namespace loom::pg

@@ -1,0 +1,512 @@
+#include "pg/plan/expression.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "exec/expression.h"
+#include "exec/functions.h"
+#include "pg/bridge/bridge.h"
+#include "pg/node/value.h"
+#include "pg/plan/sql_type.h"
+#include "plan/numeric_type.h"
+
+extern "C" {
+#include "utils/typcache.h"
+}
+
+namespace loom::pg {
+
+using plan::Expr;
+using plan::ExprKind;
+using plan::Type;
+using plan::TypeId;
+
+int find_leaf(const Scope& scope, const Node* node) {
+    return pg_call([&] { return find_leaf_maylongjmp(scope, node); });
+}
+
+int find_leaf_maylongjmp(const Scope& scope, const Node* node) noexcept {
+    for (size_t i = 0; i < scope.size(); ++i) {
+        const Node* leaf = scope[i].node;
+        if (leaf == nullptr || nodeTag(leaf) != nodeTag(node)) continue;
+        if (IsA(node, Var)) {
+            const auto* a = reinterpret_cast<const Var*>(leaf);
+            const auto* b = reinterpret_cast<const Var*>(node);
+            if (a->varno == b->varno && a->varattno == b->varattno) return static_cast<int>(i);
+        } else if (equal(leaf, node)) {
+            return static_cast<int>(i);
+        }
+    }
+    return -1;
+}
+
+bool cannot_fault(const Expr& expr) {
+    // A call that returns a boolean is a comparison or LIKE.
+    if (expr.kind == ExprKind::kCall && expr.type.id != TypeId::kBool) return false;
+    return std::all_of(expr.args.begin(), expr.args.end(), cannot_fault);
+}
+
+namespace {
+
+constexpr Type kBool = plan::make_type(TypeId::kBool);
+
+Expr make(ExprKind kind, Type type, std::vector<Expr> args) {
+    Expr expr;
+    expr.kind = kind;
+    expr.type = type;
+    expr.args = std::move(args);
+    return expr;
+}
+
+std::string function_name(Oid function) {
+    const char* name = pg_call([&] { return get_func_name(function); });
+    return name != nullptr ? name : "?";
+}
+
+std::string type_name(Oid type, int32 typmod = -1) {
+    return pg_call([&] { return format_type_with_typemod(type, typmod); });
+}
+
+bool is_null_constant(const Expr& expr) {
+    return expr.kind == ExprKind::kConstant && !expr.value.known();
+}
+
+// What only execution can bind: columns, aggregates, subplans, sets.
+bool depends_on_rows(Node* node, void*) {
+    if (node == nullptr) return false;
+    switch (nodeTag(node)) {
+        case T_Var:
+        case T_Aggref:
+        case T_GroupingFunc:
+        case T_WindowFunc:
+        case T_SubPlan:
+        case T_AlternativeSubPlan:
+        case T_CaseTestExpr:
+        case T_CoerceToDomainValue:
+        case T_CurrentOfExpr:
+        case T_NextValueExpr:
+            return true;
+        default:
+            return walk_expression(node, depends_on_rows, nullptr);
+    }
+}
+
+bool is_host_expression(Node* node) {
+    return pg_call([&] {
+        return !depends_on_rows(node, nullptr) && !contain_volatile_functions(node) &&
+               !expression_returns_set(node);
+    });
+}
+
+bool is_text(const Expr& expr) {
+    return plan::is_text(expr.type.id);
+}
+
+// Functions of text whose results depend on no collation, as long as equal means equal bytes.
+bool ignores_collation(const std::string& name) {
+    static constexpr std::string_view kNames[] = {
+        "texteq",      "textne",     "textlike",    "textnlike",       "like",
+        "notlike",     "bpcharlike", "bpcharnlike", "bpchareq",        "bpcharne",
+        "starts_with", "length",     "char_length", "octet_length",    "bit_length",
+        "substring",   "substr",     "textcat",     "strpos",          "position",
+        "replace",     "left",       "right",       "btrim",           "ltrim",
+        "rtrim",       "lpad",       "rpad",        "repeat",          "reverse",
+        "text",        "varchar",    "bpchar",      "split_part",      "translate",
+        "md5",         "ascii",      "count",       "character_length"};
+    return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
+constexpr Oid kFirstUserObject = 16384;
+
+}  // namespace
+
+Translator::Result Translator::refuse(std::string reason) {
+    if (reason_.empty()) reason_ = std::move(reason);
+    return std::nullopt;
+}
+
+std::optional<Expr> Translator::translate(Node* node, const Scope& scope) {
+    scope_ = &scope;
+    reason_.clear();
+    case_tests_.clear();
+    const size_t parameters = parameters_.size();
+    Result result = walk(node);
+    if (!result) {
+        parameters_.resize(parameters);
+        if (reason_.empty()) reason_ = "the engine has no such expression";
+        return std::nullopt;
+    }
+    reason_.clear();
+    if (!exec::supports(*result, &reason_)) {
+        parameters_.resize(parameters);
+        return refuse("the engine has no such expression");
+    }
+    return result;
+}
+
+// Prefers what the engine computes itself; what has no columns may be left to the backend.
+Translator::Result Translator::walk(Node* node) {
+    if (node == nullptr) return refuse("an expression is missing");
+    pg_call([] { check_stack_depth(); });
+    const size_t parameters = parameters_.size();
+    const std::string reason = reason_;
+    Result result = native(node);
+    if (result && !plan::columns_of(*result).empty()) return result;
+    if (IsA(node, Const)) return result;
+    std::string ignored;
+    if (result && exec::supports(*result, &ignored)) return result;
+    if (!is_host_expression(node)) return result;
+    parameters_.resize(parameters);
+    reason_ = reason;
+    const Oid oid = exprType(node);
+    return host_parameter(node, engine_type(oid, exprTypmod(node)), false);
+}
+
+Translator::Result Translator::host_parameter(Node* node, std::optional<Type> type, bool is_list) {
+    if (!type)
+        return refuse("a parameter of type " + type_name(exprType(node), exprTypmod(node)) +
+                      " has no type of the engine");
+    Expr expr;
+    expr.kind = ExprKind::kParameter;
+    expr.type = *type;
+    for (size_t i = 0; i < parameters_.size(); ++i) {
+        const HostParameter& known = parameters_[i];
+        if (known.type == *type && known.is_list == is_list &&
+            pg_call([&] { return equal(known.expr, node); })) {
+            expr.index = static_cast<int32_t>(i);
+            return expr;
+        }
+    }
+    expr.index = static_cast<int32_t>(parameters_.size());
+    parameters_.push_back({node, *type, is_list});
+    return expr;
+}
+
+Translator::Result Translator::native(Node* node) {
+    switch (nodeTag(node)) {
+        case T_Var:
+        case T_Aggref: {
+            const int column = find_leaf(*scope_, node);
+            if (column >= 0)
+                return plan::make_column(column, (*scope_)[static_cast<size_t>(column)].type);
+            if (IsA(node, Aggref))
+                return refuse("aggregate " +
+                              function_name(reinterpret_cast<Aggref*>(node)->aggfnoid));
+            return refuse("a column of type " + type_name(exprType(node), exprTypmod(node)) +
+                          " cannot be read by the engine");
+        }
+        case T_Const:
+            return walk_constant(reinterpret_cast<Const*>(node));
+        case T_Param:
+            return std::nullopt;
+        case T_FuncExpr: {
+            auto* call = reinterpret_cast<FuncExpr*>(node);
+            if (call->funcretset || call->funcvariadic) return refuse("a set or variadic function");
+            return walk_call(call->funcid, call->args, call->funcresulttype, call->inputcollid,
+                             "function");
+        }
+        case T_OpExpr: {
+            auto* call = reinterpret_cast<OpExpr*>(node);
+            if (call->opretset) return refuse("an operator that returns a set");
+            return walk_call(call->opfuncid, call->args, call->opresulttype, call->inputcollid,
+                             "function");
+        }
+        case T_DistinctExpr:
+        case T_NullIfExpr: {
+            auto* call = reinterpret_cast<OpExpr*>(node);
+            Result equality =
+                walk_call(call->opfuncid, call->args, BOOLOID, call->inputcollid, "function");
+            if (!equality) return std::nullopt;
+            const bool distinct = IsA(node, DistinctExpr);
+            equality->kind = distinct ? ExprKind::kIsDistinct : ExprKind::kNullIf;
+            if (!distinct) equality->type = equality->args[0].type;
+            return equality;
+        }
+        case T_ScalarArrayOpExpr:
+            return walk_array_operator(reinterpret_cast<ScalarArrayOpExpr*>(node));
+        case T_BoolExpr:
+            return walk_boolean(reinterpret_cast<BoolExpr*>(node));
+        case T_NullTest:
+            return walk_null_test(reinterpret_cast<NullTest*>(node));
+        case T_BooleanTest:
+            return walk_boolean_test(reinterpret_cast<BooleanTest*>(node));
+        case T_CaseExpr:
+            return walk_case(reinterpret_cast<CaseExpr*>(node));
+        case T_CaseTestExpr:
+            if (case_tests_.empty()) return refuse("a placeholder of CASE");
+            return case_tests_.back();
+        case T_CoalesceExpr:
+            return walk_choice(ExprKind::kCoalesce, reinterpret_cast<CoalesceExpr*>(node)->args,
+                               InvalidOid);
+        case T_MinMaxExpr: {
+            auto* expr = reinterpret_cast<MinMaxExpr*>(node);
+            const Oid compare = pg_call(
+                [&] { return lookup_type_cache(expr->minmaxtype, TYPECACHE_CMP_PROC)->cmp_proc; });
+            if (OidIsValid(expr->inputcollid) && !orders_by_bytes(expr->inputcollid))
+                return refuse("the collation does not order text by bytes");
+            return walk_choice(expr->op == IS_GREATEST ? ExprKind::kGreatest : ExprKind::kLeast,
+                               expr->args, compare);
+        }
+        case T_RelabelType:
+            return walk_relabel(reinterpret_cast<RelabelType*>(node));
+        case T_SubPlan:
+        case T_AlternativeSubPlan:
+            return refuse("a subquery that runs once a row");
+        case T_CoerceViaIO:
+            return refuse("a cast by way of text");
+        default:
+            return std::nullopt;
+    }
+}
+
+Translator::Result Translator::walk_constant(const Const* constant) {
+    const auto type = engine_type(constant->consttype, constant->consttypmod);
+    if (constant->consttype == NUMERICOID) {
+        // NULL takes the scale of what it meets (unify); others bring theirs along.
+        if (constant->constisnull) return plan::make_constant(plan::make_numeric(1, 0), {});
+        const auto number = scaled_number(constant->constvalue);
+        if (!number) return refuse("a numeric constant that 38 digits cannot hold");
+        return plan::make_constant(
+            plan::make_numeric(std::max({number->digits, number->scale, 1}), number->scale),
+            column::Scalar::of_int(number->unscaled));
+    }
+    if (!type) return refuse("a constant of type " + type_name(constant->consttype));
+    if (constant->constisnull) return plan::make_constant(*type, {});
+    auto scalar = to_scalar(constant->constvalue, *type);
+    if (!scalar) return refuse("a constant that the engine cannot hold");
+    return plan::make_constant(*type, std::move(*scalar));
+}
+
+bool Translator::all_args(List* args, std::vector<Expr>* out) {
+    const ListCell* cell;
+    foreach (cell, args) {
+        Result arg = walk(static_cast<Node*>(lfirst(cell)));
+        if (!arg) return false;
+        out->push_back(std::move(*arg));
+    }
+    return true;
+}
+
+// Two numerics of which one is a parameter without a modifier, compared: the parameter gets as many
+// digits after the point as leave room for the other side.
+bool Translator::numeric_args(List* args, std::vector<Expr>* out) {
+    if (list_length(args) != 2) return all_args(args, out);
+    Node* nodes[2] = {static_cast<Node*>(linitial(args)), static_cast<Node*>(lsecond(args))};
+    int open = -1;
+    for (int i = 0; i < 2; ++i)
+        if (!IsA(nodes[i], Const) && exprType(nodes[i]) == NUMERICOID &&
+            !engine_type(NUMERICOID, exprTypmod(nodes[i])) && is_host_expression(nodes[i]))
+            open = i;
+    if (open < 0) return all_args(args, out);
+    Result other = walk(nodes[1 - open]);
+    if (!other) return false;
+    if (other->type.id != TypeId::kNumeric) return all_args(args, out);
+    const int digits = std::max(plan::kMaxPrecision - plan::integer_digits(other->type) - 1, 0);
+    const Type type = plan::make_numeric(plan::kMaxPrecision,
+                                         std::max<int>(other->type.scale, std::min(digits, 20)));
+    Result parameter = host_parameter(nodes[open], type, false);
+    if (!parameter) return false;
+    out->push_back(open == 0 ? std::move(*parameter) : *other);
+    out->push_back(open == 0 ? std::move(*other) : std::move(*parameter));
+    return true;
+}
+
+bool Translator::allows_collation(Oid function, Oid collation, const std::vector<Expr>& args) {
+    if (std::none_of(args.begin(), args.end(), is_text)) return true;
+    if (is_c_collation(collation)) return true;
+    if (!OidIsValid(collation)) {
+        // Only functions that look at no collation are called without one.
+        return ignores_collation(function_name(function));
+    }
+    if (!has_plain_equality(collation)) {
+        refuse("the collation is not deterministic");
+        return false;
+    }
+    const std::string name = function_name(function);
+    if (ignores_collation(name)) return true;
+    static constexpr std::string_view kOrders[] = {
+        "text_lt",  "text_le",  "text_gt",       "text_ge",       "bttextcmp", "text_larger",
+        "bpcharlt", "bpcharle", "bpchargt",      "bpcharge",      "bpcharcmp", "text_smaller",
+        "min",      "max",      "bpchar_larger", "bpchar_smaller"};
+    if (std::find(std::begin(kOrders), std::end(kOrders), name) != std::end(kOrders)) {
+        if (orders_by_bytes(collation)) return true;
+        refuse("the collation does not order text by bytes");
+        return false;
+    }
+    refuse("function " + name + " depends on the collation");
+    return false;
+}
+
+Translator::Result Translator::walk_call(Oid function, List* args, Oid result, Oid collation,
+                                         const char* what) {
+    if (function >= kFirstUserObject)
+        return refuse(std::string(what) + " " + function_name(function) +
+                      " is not one of PostgreSQL's own");
+    std::vector<Expr> arguments;
+    const bool got =
+        result == BOOLOID ? numeric_args(args, &arguments) : all_args(args, &arguments);
+    if (!got || !allows_collation(function, collation, arguments)) return std::nullopt;
+    std::string reason;
+    const auto type = exec::result_type(function, arguments, &reason);
+    if (!type)
+        return refuse(reason.empty() ? std::string(what) + " " + function_name(function) : reason);
+    return plan::make_call(function, *type, std::move(arguments));
+}
+
+Translator::Result Translator::walk_array_operator(const ScalarArrayOpExpr* expr) {
+    Result left = walk(static_cast<Node*>(linitial(expr->args)));
+    if (!left) return std::nullopt;
+    auto* array = static_cast<Node*>(lsecond(expr->args));
+    if (expr->opfuncid >= kFirstUserObject) return refuse("an operator of an extension");
+    const Oid element = pg_call([&] { return get_base_element_type(exprType(array)); });
+    std::optional<Type> type = element == NUMERICOID && left->type.id == TypeId::kNumeric
+                                   ? left->type
+                                   : engine_type(element, -1);
+    if (!type) return refuse("an array of " + type_name(element));
+    Expr result = make(expr->useOr ? ExprKind::kAnyOf : ExprKind::kAllOf, kBool, {});
+    result.function = expr->opfuncid;
+    result.args.push_back(std::move(*left));
+    if (!allows_collation(expr->opfuncid, expr->inputcollid, result.args)) return std::nullopt;
+    if (IsA(array, Const)) {
+        const auto* constant = reinterpret_cast<Const*>(array);
+        result.list_null = constant->constisnull;
+        if (result.list_null) return result;
+        auto list = to_scalars(constant->constvalue, *type);
+        if (!list) return refuse("an array element that the engine cannot hold");
+        result.list = std::move(*list);
+        return result;
+    }
+    if (!is_host_expression(array)) return refuse("an array that depends on rows");
+    const Result parameter = host_parameter(array, type, true);
+    if (!parameter) return std::nullopt;
+    result.index = parameter->index;
+    return result;
+}
+
+Translator::Result Translator::walk_boolean(const BoolExpr* expr) {
+    std::vector<Expr> args;
+    if (!all_args(expr->args, &args)) return std::nullopt;
+    const ExprKind kind = expr->boolop == AND_EXPR  ? ExprKind::kAnd
+                          : expr->boolop == OR_EXPR ? ExprKind::kOr
+                                                    : ExprKind::kNot;
+    return make(kind, kBool, std::move(args));
+}
+
+Translator::Result Translator::unary(ExprKind kind, Node* arg) {
+    Result inner = walk(arg);
+    if (!inner) return std::nullopt;
+    return make(kind, kBool, {std::move(*inner)});
+}
+
+Translator::Result Translator::walk_null_test(const NullTest* test) {
+    if (test->argisrow) return refuse("IS NULL of a row");
+    return unary(test->nulltesttype == IS_NULL ? ExprKind::kIsNull : ExprKind::kIsNotNull,
+                 reinterpret_cast<Node*>(test->arg));
+}
+
+Translator::Result Translator::walk_boolean_test(const BooleanTest* test) {
+    auto* arg = reinterpret_cast<Node*>(test->arg);
+    switch (test->booltesttype) {
+        case IS_TRUE:
+            return unary(ExprKind::kIsTrue, arg);
+        case IS_NOT_TRUE:
+            return unary(ExprKind::kIsNotTrue, arg);
+        case IS_FALSE:
+            return unary(ExprKind::kIsFalse, arg);
+        case IS_NOT_FALSE:
+            return unary(ExprKind::kIsNotFalse, arg);
+        case IS_UNKNOWN:
+            return unary(ExprKind::kIsNull, arg);
+        case IS_NOT_UNKNOWN:
+            return unary(ExprKind::kIsNotNull, arg);
+    }
+    return std::nullopt;
+}
+
+// Gives all values one type; NULL constants take the type of the others.
+bool Translator::unify(std::vector<Expr*> values, Type* type) {
+    std::optional<Type> common;
+    for (const Expr* value : values) {
+        if (is_null_constant(*value)) continue;
+        if (!common) {
+            common = value->type;
+        } else if (common->id == TypeId::kNumeric && value->type.id == TypeId::kNumeric) {
+            common = plan::numeric_choice_type(*common, value->type);
+            if (!common) {
+                refuse("numerics of different scales to choose from");
+                return false;
+            }
+        } else if (!(*common == value->type)) {
+            refuse("values of different types to choose from");
+            return false;
+        }
+    }
+    if (!common) common = values.front()->type;
+    for (Expr* value : values)
+        if (is_null_constant(*value)) value->type = *common;
+    *type = *common;
+    return true;
+}
+
+Translator::Result Translator::walk_case(const CaseExpr* expr) {
+    const bool with_value = expr->arg != nullptr;
+    if (with_value) {
+        Result value = walk(reinterpret_cast<Node*>(expr->arg));
+        if (!value) return std::nullopt;
+        case_tests_.push_back(std::move(*value));
+    }
+    std::vector<Expr> args;
+    const ListCell* cell;
+    bool ok = true;
+    foreach (cell, expr->args) {
+        auto* when = lfirst_node(CaseWhen, cell);
+        Result condition = walk(reinterpret_cast<Node*>(when->expr));
+        // The value of this CASE means nothing inside its results' own CASEs.
+        std::vector<Expr> tests = std::exchange(case_tests_, {});
+        Result result = condition ? walk(reinterpret_cast<Node*>(when->result)) : std::nullopt;
+        case_tests_ = std::move(tests);
+        if (!(ok = result.has_value())) break;
+        args.push_back(std::move(*condition));
+        args.push_back(std::move(*result));
+    }
+    if (with_value) case_tests_.pop_back();
+    if (!ok) return std::nullopt;
+    if (expr->defresult != nullptr) {
+        Result otherwise = walk(reinterpret_cast<Node*>(expr->defresult));
+        if (!otherwise) return std::nullopt;
+        args.push_back(std::move(*otherwise));
+    } else {
+        args.push_back(plan::make_constant(args[1].type, {}));
+    }
+    std::vector<Expr*> values;
+    for (size_t i = 1; i < args.size(); i += 2) values.push_back(&args[i]);
+    if (args.size() % 2 == 1) values.push_back(&args.back());
+    Type type;
+    if (!unify(values, &type)) return std::nullopt;
+    return make(ExprKind::kCase, type, std::move(args));
+}
+
+Translator::Result Translator::walk_choice(ExprKind kind, List* list, Oid function) {
+    std::vector<Expr> args;
+    if (!all_args(list, &args)) return std::nullopt;
+    std::vector<Expr*> values;
+    for (Expr& arg : args) values.push_back(&arg);
+    Type type;
+    if (!unify(values, &type)) return std::nullopt;
+    Expr result = make(kind, type, std::move(args));
+    result.function = function;
+    return result;
+}
+
+// Between types of one representation (text and varchar) a cast does nothing.
+Translator::Result Translator::walk_relabel(const RelabelType* relabel) {
+    Result arg = walk(reinterpret_cast<Node*>(relabel->arg));
+    if (!arg) return std::nullopt;
+    const Oid source = exprType(reinterpret_cast<Node*>(relabel->arg));
+    const auto from = engine_type(source, -1);
+    const auto to = engine_type(relabel->resulttype, -1);
+    if (source == relabel->resulttype || (from && to && *from == *to)) return arg;
+    return refuse("a cast from " + type_name(source) + " to " + type_name(relabel->resulttype));
+}
+
+}  // namespace loom::pg

@@ -1,0 +1,79 @@
+#pragma once
+// Expressions of PostgreSQL's finished plans to expressions of the IR.
+
+#include "pg/compat/backend.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plan/expr.h"
+
+namespace loom::pg {
+
+/// A column that expressions of a plan node can refer to, in that node's own terms: a Var of its
+/// scan, OUTER_VAR, INNER_VAR, or an Aggref. Null: a column that the engine does not have.
+struct Leaf {
+    Node* node = nullptr;
+    plan::Type type;
+};
+using Scope = std::vector<Leaf>;
+
+/// Returns the position of a Var or Aggref in `scope`, or -1.
+int find_leaf(const Scope& scope, const Node* node);
+int find_leaf_maylongjmp(const Scope& scope, const Node* node) noexcept;
+
+/// An expression without columns that the backend evaluates when execution begins.
+struct HostParameter {
+    Node* expr = nullptr;
+    plan::Type type;       ///< of a value, or of an array's elements
+    bool is_list = false;  ///< an array for = ANY
+};
+
+/// Translates expressions and collects the parameters that they need.
+class Translator {
+  public:
+    /// Returns the translation, or nothing if the engine cannot evaluate `node` exactly as
+    /// PostgreSQL does; reason() then says why.
+    std::optional<plan::Expr> translate(Node* node, const Scope& scope);
+
+    const std::string& reason() const noexcept { return reason_; }
+    void set_reason(std::string reason) { reason_ = std::move(reason); }
+
+    const std::vector<HostParameter>& parameters() const noexcept { return parameters_; }
+    /// Forgets the parameters from `count` on: those of an attempt that failed.
+    void truncate_parameters(size_t count) { parameters_.resize(count); }
+
+  private:
+    using Result = std::optional<plan::Expr>;
+
+    Result refuse(std::string reason);
+    Result walk(Node* node);
+    Result native(Node* node);
+    Result walk_constant(const Const* constant);
+    Result walk_call(Oid function, List* args, Oid result, Oid collation, const char* what);
+    Result walk_array_operator(const ScalarArrayOpExpr* expr);
+    Result walk_boolean(const BoolExpr* expr);
+    Result walk_null_test(const NullTest* test);
+    Result walk_boolean_test(const BooleanTest* test);
+    Result walk_case(const CaseExpr* expr);
+    Result walk_choice(plan::ExprKind kind, List* args, Oid function);
+    Result walk_relabel(const RelabelType* relabel);
+    Result unary(plan::ExprKind kind, Node* arg);
+    Result host_parameter(Node* node, std::optional<plan::Type> type, bool is_list);
+    bool all_args(List* args, std::vector<plan::Expr>* out);
+    bool numeric_args(List* args, std::vector<plan::Expr>* out);
+    bool unify(std::vector<plan::Expr*> values, plan::Type* type);
+    bool allows_collation(Oid function, Oid collation, const std::vector<plan::Expr>& args);
+
+    const Scope* scope_ = nullptr;
+    std::vector<plan::Expr> case_tests_;
+    std::vector<HostParameter> parameters_;
+    std::string reason_;
+};
+
+/// Returns whether evaluation can raise no error whatever the row: comparisons and boolean logic of
+/// columns and constants.
+bool cannot_fault(const plan::Expr& expr);
+
+}  // namespace loom::pg

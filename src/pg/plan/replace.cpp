@@ -1,0 +1,119 @@
+#include "pg/plan/replace.h"
+
+#include "pg/bridge/bridge.h"
+#include "pg/node/loom_scan.h"
+#include "pg/plan/stored_plan.h"
+
+namespace loom::pg {
+
+namespace {
+
+bool has_foreign_scan(const Plan* plan);
+
+bool any_has_foreign_scan(const List* plans) {
+    const ListCell* cell;
+    foreach (cell, plans)
+        if (has_foreign_scan(static_cast<Plan*>(lfirst(cell)))) return true;
+    return false;
+}
+
+// The lists of children that nodes have beside their left and right trees.
+List* further_children(const Plan* plan) {
+    switch (nodeTag(plan)) {
+        case T_Append:
+            return reinterpret_cast<const Append*>(plan)->appendplans;
+        case T_MergeAppend:
+            return reinterpret_cast<const MergeAppend*>(plan)->mergeplans;
+        default:
+            return NIL;
+    }
+}
+
+bool has_foreign_scan(const Plan* plan) {
+    if (plan == nullptr) return false;
+    if (IsA(plan, ForeignScan)) return true;
+    if (IsA(plan, SubqueryScan) &&
+        has_foreign_scan(reinterpret_cast<const SubqueryScan*>(plan)->subplan))
+        return true;
+    return any_has_foreign_scan(further_children(plan)) || has_foreign_scan(plan->lefttree) ||
+           has_foreign_scan(plan->righttree);
+}
+
+class Replacer {
+  public:
+    explicit Replacer(PlannedStmt* statement) : statement_(statement) {}
+
+    // Replaces `*place` or what lies below it. `above` says why the node above was not converted.
+    void visit(Plan** place, const std::string& above) {
+        Plan* plan = *place;
+        if (!has_foreign_scan(plan)) return;
+        Builder builder(statement_);
+        if (auto built = builder.build_top(plan)) {
+            if (!above.empty()) built->not_pushed.push_back(above);
+            *place = &make_loom_scan(*built, plan)->scan.plan;
+            ++count_;
+            return;
+        }
+        const std::string& reason = builder.reason();
+        visit_children(plan, reason.empty() ? above : std::string(node_name(plan)) + ": " + reason);
+    }
+
+    int count() const { return count_; }
+
+  private:
+    void visit_children(Plan* plan, const std::string& reason) {
+        if (plan->lefttree != nullptr) visit(&plan->lefttree, reason);
+        if (plan->righttree != nullptr) visit(&plan->righttree, reason);
+        if (IsA(plan, SubqueryScan)) visit(&reinterpret_cast<SubqueryScan*>(plan)->subplan, reason);
+        ListCell* cell;
+        foreach (cell, further_children(plan)) {
+            auto* child = static_cast<Plan*>(lfirst(cell));
+            visit(&child, reason);
+            lfirst(cell) = child;
+        }
+        protect_inner(plan);
+    }
+
+    // What a join reads again and again, or marks, must not be computed each time, and cannot be
+    // marked: it gets a Material, as a Sort in its place would have served.
+    static void protect_inner(Plan* plan) {
+        Plan* inner = plan->righttree;
+        if (inner == nullptr || !IsA(inner, CustomScan) ||
+            reinterpret_cast<CustomScan*>(inner)->methods != loom_scan_methods())
+            return;
+        bool wanted = IsA(plan, MergeJoin);
+        if (IsA(plan, NestLoop)) {
+            wanted = true;
+            const ListCell* cell;
+            foreach (cell, reinterpret_cast<NestLoop*>(plan)->nestParams)
+                if (bms_is_member(lfirst_node(NestLoopParam, cell)->paramno, inner->allParam))
+                    wanted = false;
+        }
+        if (wanted) plan->righttree = pg_call([&] { return materialize_finished_plan(inner); });
+    }
+
+    PlannedStmt* statement_;
+    int count_ = 0;
+};
+
+}  // namespace
+
+bool replace_subtrees(PlannedStmt* statement) {
+    Replacer replacer(statement);
+    replacer.visit(&statement->planTree, "");
+    ListCell* cell;
+    foreach (cell, statement->subplans) {
+        auto* subplan = static_cast<Plan*>(lfirst(cell));
+        if (subplan == nullptr) continue;
+        Plan* replaced = subplan;
+        replacer.visit(&replaced, "");
+        // PostgreSQL reads a Sort again without sorting again, and relies on it.
+        if (replaced != subplan && IsA(subplan, Sort) && IsA(replaced, CustomScan) &&
+            bms_is_empty(subplan->extParam))
+            replaced = pg_call([&] { return materialize_finished_plan(replaced); });
+        lfirst(cell) = replaced;
+    }
+    return replacer.count() > 0;
+}
+
+}  // namespace loom::pg

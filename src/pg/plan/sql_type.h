@@ -1,0 +1,28 @@
+#pragma once
+// Which types and collations of PostgreSQL the engine computes with.
+
+#include "pg/compat/backend.h"
+
+#include <optional>
+
+#include "plan/type.h"
+
+namespace loom::pg {
+
+/// Returns the engine's type, or nothing. A numeric needs a modifier; text types need a database in
+/// UTF-8.
+std::optional<plan::Type> engine_type(Oid type, int32 typmod);
+
+/// Returns whether equal means equal bytes.
+bool has_plain_equality(Oid collation);
+/// Returns whether the collation orders text by bytes (C, POSIX, C.UTF-8).
+bool orders_by_bytes(Oid collation);
+/// Returns whether upper and lower case, too, are those of C.
+bool is_c_collation(Oid collation);
+
+/// Returns whether server `server` is one of arrow_fdw's.
+bool is_arrow_server(Oid server);
+/// Returns whether foreign table `relation` is one of arrow_fdw's.
+bool is_arrow_table(Oid relation);
+
+}  // namespace loom::pg

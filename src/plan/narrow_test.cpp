@@ -1,0 +1,127 @@
+#include "plan/narrow.h"
+
+#include <gtest/gtest.h>
+
+namespace loom::plan {
+
+namespace {
+
+const Type kInt = make_type(TypeId::kInt4);
+
+Operator scan(const char* name, int width) {
+    Operator op;
+    op.kind = OperatorKind::kScan;
+    op.name = name;
+    for (int i = 0; i < width; ++i) {
+        op.columns.push_back(std::string(name) + std::to_string(i));
+        op.host_columns.push_back(i + 1);
+        op.output.push_back(kInt);
+    }
+    return op;
+}
+
+Operator over(OperatorKind kind, std::vector<Operator> inputs) {
+    Operator op;
+    op.kind = kind;
+    op.output = inputs[0].output;
+    op.inputs = std::move(inputs);
+    return op;
+}
+
+Operator project(Operator input, const std::vector<int>& columns) {
+    Operator op = over(OperatorKind::kProject, {std::move(input)});
+    op.output.clear();
+    for (const int column : columns) {
+        op.expressions.push_back(make_column(column, kInt));
+        op.output.push_back(kInt);
+    }
+    return op;
+}
+
+}  // namespace
+
+TEST(Narrow, ScansKeepWhatIsRead) {
+    Operator filter = over(OperatorKind::kFilter, {scan("a", 5)});
+    filter.predicates = {
+        make_call(65, make_type(TypeId::kBool), {make_column(3, kInt), make_column(1, kInt)})};
+    Operator root = project(filter, {4});
+    drop_unused_columns(root);
+    const Operator& below = root.inputs[0].inputs[0];
+    EXPECT_EQ(below.host_columns, (std::vector<int32_t>{2, 4, 5}));
+    EXPECT_EQ(root.inputs[0].output.size(), 3U);
+    EXPECT_EQ(to_text(root), "project a4\n  filter #65(a3, a1)\n    scan a (a1, a3, a4)\n");
+}
+
+TEST(Narrow, JoinsKeepKeysAndResidual) {
+    Operator join = over(OperatorKind::kJoin, {scan("a", 4), scan("b", 4)});
+    join.output = joined_types(join);
+    join.probe_keys = {make_column(3, kInt)};
+    join.build_keys = {make_column(2, kInt)};
+    join.predicates = {
+        make_call(65, make_type(TypeId::kBool), {make_column(1, kInt), make_column(4 + 3, kInt)})};
+    Operator root = project(join, {4 + 1, 0});
+    drop_unused_columns(root);
+    EXPECT_EQ(to_text(root),
+              "project b1, a0\n  join on a3 = b2 where #65(a1, b3)\n    scan a (a0, a1, a3)\n"
+              "    scan b (b1, b2, b3)\n");
+}
+
+TEST(Narrow, SemiJoinsOutputOneSide) {
+    for (const JoinType type : {JoinType::kSemi, JoinType::kAnti, JoinType::kRightSemi}) {
+        Operator join = over(OperatorKind::kJoin, {scan("a", 3), scan("b", 3)});
+        join.join = type;
+        join.probe_keys = {make_column(0, kInt)};
+        join.build_keys = {make_column(1, kInt)};
+        Operator root = project(join, {2});
+        drop_unused_columns(root);
+        const bool right = type == JoinType::kRightSemi;
+        EXPECT_EQ(root.inputs[0].inputs[0].output.size(), right ? 1U : 2U);
+        EXPECT_EQ(root.inputs[0].inputs[1].output.size(), right ? 2U : 1U);
+        EXPECT_EQ(to_text(root).substr(0, 10), right ? "project b2" : "project a2");
+    }
+}
+
+TEST(Narrow, AggregatesLoseCallsButNoKeys) {
+    Operator aggregate = over(OperatorKind::kAggregate, {scan("a", 4)});
+    aggregate.group_keys = {make_column(2, kInt)};
+    for (int i = 0; i < 2; ++i) {
+        Aggregate call;
+        call.function = 2108;
+        call.type = kInt;
+        call.args = {make_column(i, kInt)};
+        aggregate.aggregates.push_back(call);
+    }
+    aggregate.output = {kInt, kInt, kInt};
+    Operator root = project(aggregate, {2});
+    drop_unused_columns(root);
+    EXPECT_EQ(to_text(root),
+              "project #2108(a1)\n  aggregate #2108(a1) by a2\n    scan a (a1, a2)\n");
+}
+
+TEST(Narrow, InputsOfAnAppendStayAlike) {
+    Operator filtered = over(OperatorKind::kFilter, {scan("a", 3)});
+    filtered.predicates = {make_column(0, make_type(TypeId::kBool))};
+    Operator root = project(over(OperatorKind::kAppend, {filtered, scan("b", 3)}), {2});
+    drop_unused_columns(root);
+    EXPECT_EQ(to_text(root),
+              "append\n  project a2\n    filter a0\n      scan a (a0, a2)\n  scan b (b2)\n");
+    EXPECT_EQ(root.output.size(), 1U);
+}
+
+TEST(Narrow, ProjectionsThatOnlyCopyAreLeftOut) {
+    Operator filter =
+        over(OperatorKind::kFilter, {project(project(scan("a", 4), {3, 1, 2}), {0, 1})});
+    filter.predicates = {make_column(1, make_type(TypeId::kBool))};
+    drop_unused_columns(filter);
+    EXPECT_EQ(to_text(filter), "project a3, a1\n  filter a1\n    scan a (a1, a3)\n");
+}
+
+TEST(Narrow, SortKeysSurvive) {
+    Operator sort = over(OperatorKind::kSort, {scan("a", 4)});
+    sort.sort_keys = {{3, true, true}};
+    Operator root = project(sort, {1});
+    drop_unused_columns(root);
+    EXPECT_EQ(to_text(root), "project a1\n  sort a3 desc\n    scan a (a1, a3)\n");
+}
+
+}  // namespace loom::plan
