@@ -27,6 +27,11 @@ target_compile_options(loom_flags INTERFACE
     -Wall -Wextra -Werror -Wshadow -Wnon-virtual-dtor -Wno-unused-parameter -Wno-missing-field-initializers
     $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
     -fno-math-errno -ffp-contract=off)
+# The lowest x86-64 that is supported: SSE4.2 and POPCNT, in every processor since 2009. What is newer
+# is chosen at run time.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    target_compile_options(loom_flags INTERFACE -march=x86-64-v2)
+endif()
 target_include_directories(loom_flags INTERFACE ${CMAKE_SOURCE_DIR}/src)
 if(LOOM_SANITIZE)
     add_compile_options(-fsanitize=${LOOM_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)

@@ -16,6 +16,12 @@ PG_MODULE_MAGIC;
 
 PGDLLEXPORT void _PG_init(void);
 void _PG_init(void) {
+#if defined(__x86_64__)
+    // What cmake/loom.cmake compiles for.
+    if (!__builtin_cpu_supports("sse4.2") || !__builtin_cpu_supports("popcnt"))
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("pg_loom needs a processor with SSE4.2 and POPCNT")));
+#endif
     loom::pg::define_settings_maylongjmp();
     loom::pg::register_loom_scan_maylongjmp();
     loom::pg::install_planner_hook();

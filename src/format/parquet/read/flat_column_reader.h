@@ -11,6 +11,7 @@
 #include "format/parquet/read/chunk_dictionary.h"
 #include "format/parquet/read/file_state.h"
 #include "format/parquet/read/slot_decoder.h"
+#include "simd/highest.h"
 
 namespace loom::parquet {
 
@@ -123,8 +124,7 @@ auto FlatColumnReader::guarded(Body&& body) -> decltype(body()) {
 template <typename T>
 void FlatColumnReader::check_codes(const T* codes, int64_t count) const {
     if (codes_are_bounded_) return;
-    T highest = 0;
-    for (int64_t i = 0; i < count; ++i) highest = std::max(highest, codes[i]);
+    const T highest = simd::highest(codes, count);
     if (count > 0 && highest >= dictionary_->size())
         base::corrupt("code {} in a dictionary of {} values", highest, dictionary_->size());
 }
