@@ -37,12 +37,17 @@ void add_order(std::vector<Function>& out, TypeId a, TypeId b,
     add(Comparison::kLess, make_function<sql::less<Order, A, B>>(oids[2], names[2], yes, a, b));
     add(Comparison::kLessEqual,
         make_function<sql::less_equal<Order, A, B>>(oids[3], names[3], yes, a, b));
-    add(Comparison::kGreater,
-        make_function<sql::greater<Order, A, B>>(oids[4], names[4], yes, a, b));
-    add(Comparison::kGreaterEqual,
-        make_function<sql::greater_equal<Order, A, B>>(oids[5], names[5], yes, a, b));
-    add(Comparison::kOrder,
-        make_function<sql::three_way<Order, A, B>>(oids[6], names[6], TypeId::kInt4, a, b));
+    const auto exchanged = [&](Comparison comparison, Kernel kernel, size_t at) {
+        Function function = make_function<sql::less<Order, A, B>>(oids[at], names[at], yes, a, b);
+        function.kernel = kernel;
+        add(comparison, std::move(function));
+    };
+    exchanged(Comparison::kGreater, swapped_kernel<best_kernel<sql::less<Order, B, A>>>, 4);
+    exchanged(Comparison::kGreaterEqual, swapped_kernel<best_kernel<sql::less_equal<Order, B, A>>>,
+              5);
+    Function order =
+        make_function<sql::three_way<Order, A, B>>(oids[6], names[6], TypeId::kInt4, a, b);
+    add(Comparison::kOrder, std::move(order));
 }
 
 // Names as most types have them: a prefix and eq, ne, lt, le, gt, ge.
