@@ -110,6 +110,13 @@ template <typename R, typename A, bool kFaults, typename Op>
 void run_unary(const KernelCall& call, const Op& op) {
     portable::unary_loop<R, A, kFaults>(call, op);
 }
+/// The same over argument `at` alone; the others are constants that the kernel's state knows.
+template <typename R, typename A, bool kFaults, typename Op>
+void run_unary_argument(const KernelCall& call, int at, const Op& op) {
+    KernelCall one = call;
+    one.args = call.args + at;
+    portable::unary_loop<R, A, kFaults>(one, op);
+}
 template <typename R, typename A, typename B, bool kFaults, typename Op>
 void run_binary(const KernelCall& call, const Op& op) {
     portable::binary<R, A, B, kFaults>(call, op);
