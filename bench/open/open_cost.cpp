@@ -31,6 +31,7 @@ std::vector<OpenCost> open_repeatedly(const std::string& path, const std::string
                                       int repetitions) {
     open_once(path, column);
     std::vector<OpenCost> costs;
+    costs.reserve(static_cast<size_t>(repetitions));
     for (int i = 0; i < repetitions; ++i) costs.push_back(open_once(path, column));
     std::sort(costs.begin(), costs.end(),
               [](const OpenCost& a, const OpenCost& b) { return a.milliseconds < b.milliseconds; });
