@@ -193,8 +193,12 @@ std::optional<Core> Builder::core(Plan* plan, Order order) {
         case T_Hash:
         case T_Material:
             return pass_through(plan, order);
+        case T_WindowAgg:
+        case T_SetOp:
+        case T_ProjectSet:
+            return refuse("not one of the engine's operators");
         default:
-            return refuse(std::string(node_name(plan)) + " is left to PostgreSQL");
+            return refuse("rows of other tables");
     }
 }
 
@@ -409,7 +413,8 @@ std::optional<BuiltPlan> Builder::build_top(Plan* plan) {
         if (expr && !plan::columns_of(*expr).empty()) {
             kept = reinterpret_cast<Node*>(layout.add(original, std::move(*expr)));
         } else {
-            if (!expr) result.not_pushed.push_back("Output: " + translator_.reason());
+            if (!expr && !IsA(original, Const))
+                result.not_pushed.push_back("Output: " + translator_.reason());
             kept = layout.keep(original);
         }
         if (kept == nullptr) return refuse<BuiltPlan>("output: " + translator_.reason());
