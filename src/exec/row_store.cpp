@@ -16,59 +16,7 @@ namespace {
 constexpr size_t kChunkBytes = size_t{1} << 18;
 constexpr int64_t kMaxEncoded = 65'535;
 
-template <int kWords>
-struct Wide {
-    uint64_t words[kWords];
-};
-
-template <typename T, typename Position>
-void gather_as(const void* values, const Position* positions, int64_t count, void* out) {
-    const T* from = static_cast<const T*>(values);
-    T* to = static_cast<T*>(out);
-    for (int64_t i = 0; i < count; ++i) to[i] = from[positions[i]];
-}
-
 }  // namespace
-
-template <typename Position>
-void gather_values(const void* values, int width, const Position* positions, int64_t count,
-                   void* out) {
-    switch (width) {
-        case 1:
-            return gather_as<uint8_t>(values, positions, count, out);
-        case 2:
-            return gather_as<uint16_t>(values, positions, count, out);
-        case 4:
-            return gather_as<uint32_t>(values, positions, count, out);
-        case 8:
-            return gather_as<uint64_t>(values, positions, count, out);
-        case 16:
-            return gather_as<Wide<2>>(values, positions, count, out);
-        default:
-            return gather_as<Wide<4>>(values, positions, count, out);
-    }
-}
-
-template <typename Position>
-void gather_bits(const uint8_t* bits, const Position* positions, int64_t count, uint8_t* out) {
-    int64_t i = 0;
-    for (; i + 8 <= count; i += 8) {
-        uint8_t byte = 0;
-        for (int j = 0; j < 8; ++j)
-            byte = static_cast<uint8_t>(byte | (base::bit_at(bits, positions[i + j]) ? 1 << j : 0));
-        out[i >> 3] = byte;
-    }
-    uint8_t last = 0;
-    for (int64_t j = i; j < count; ++j)
-        if (base::bit_at(bits, positions[j])) last = static_cast<uint8_t>(last | (1 << (j - i)));
-    if (i < count) out[i >> 3] = last;
-}
-
-template void gather_values(const void*, int, const uint8_t*, int64_t, void*);
-template void gather_values(const void*, int, const uint16_t*, int64_t, void*);
-template void gather_values(const void*, int, const uint32_t*, int64_t, void*);
-template void gather_bits(const uint8_t*, const uint16_t*, int64_t, uint8_t*);
-template void gather_bits(const uint8_t*, const uint32_t*, int64_t, uint8_t*);
 
 int row_width(const Vector& vector) noexcept {
     return vector.form == Form::kCodes ? vector.code_width : width(physical(vector.type));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/buffer.h"
+#include "column/gather.h"
 #include "exec/vector.h"
 
 namespace loom::exec {
@@ -93,14 +94,8 @@ class RowStore {
 /// Returns `vector` as plain rows: itself, or its values in `values` and `validity`.
 Vector to_plain(const Vector& vector, base::Buffer& values, base::Buffer& validity);
 
-/// Copies rows[positions[i]] to out[i] for a value of `width` bytes (1, 2, 4, 8 or 16). `out` may
-/// be `values` itself if positions ascend without repeats.
-template <typename Position>
-void gather_values(const void* values, int width, const Position* positions, int64_t count,
-                   void* out);
-/// Gathers bits. `out` may be `bits` itself under the same condition.
-template <typename Position>
-void gather_bits(const uint8_t* bits, const Position* positions, int64_t count, uint8_t* out);
+using column::gather_bits;
+using column::gather_values;
 
 /// Returns the bytes that a row of the vector takes (its code, or its value).
 int row_width(const Vector& vector) noexcept;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "io/file.h"
+#include "io/file_cache.h"
 
 namespace loom::io {
 namespace {
@@ -81,6 +82,50 @@ TEST(LocalFile, AnUnclosedSinkLeavesNothing) {
     { create_local_file(path)->write(base::as_bytes("x")); }
     EXPECT_NE(access(path.c_str(), F_OK), 0);
     EXPECT_NE(access((path + ".tmp").c_str(), F_OK), 0);
+}
+
+TEST(FileCache, KeepsAFileUntilThePathNamesAnother) {
+    const std::string path = scratch_path("cache");
+    const auto put = [&](const std::string& text) {
+        auto sink = create_local_file(path);
+        sink->write(base::as_bytes(text));
+        sink->close();
+    };
+    put("old");
+    FileCache cache;
+    const auto first = cache.open(path, 2);
+    EXPECT_EQ(cache.open(path, 2), first);
+    put("new one");
+    const auto second = cache.open(path, 2);
+    EXPECT_NE(second, first);
+    EXPECT_EQ(base::as_text(second->map()), "new one");
+    EXPECT_EQ(base::as_text(first->map()), "old");
+    // A mapping that lost pages is not handed out again, even if the file looks the same.
+    EXPECT_EQ(truncate(path.c_str(), 3), 0);
+    EXPECT_NE(cache.open(path, 2), second);
+    // With no room nothing is kept.
+    EXPECT_NE(cache.open(path, 0), cache.open(path, 0));
+    EXPECT_EQ(cache.size(), 0U);
+    unlink(path.c_str());
+    EXPECT_THROW(cache.open(path, 2), base::Error);
+}
+
+TEST(FileCache, LetsGoOfTheFileUsedLongestAgo) {
+    const std::string paths[] = {scratch_path("a"), scratch_path("b"), scratch_path("c")};
+    for (const std::string& path : paths) {
+        auto sink = create_local_file(path);
+        sink->write(base::as_bytes(path));
+        sink->close();
+    }
+    FileCache cache;
+    const auto a = cache.open(paths[0], 2);
+    const auto b = cache.open(paths[1], 2);
+    EXPECT_EQ(cache.open(paths[0], 2), a);
+    cache.open(paths[2], 2);
+    EXPECT_EQ(cache.size(), 2U);
+    EXPECT_EQ(cache.open(paths[0], 2), a);
+    EXPECT_NE(cache.open(paths[1], 2), b);
+    for (const std::string& path : paths) unlink(path.c_str());
 }
 
 }  // namespace

@@ -26,6 +26,8 @@ enum FaultBits : uint32_t {
     kLogOfNegative = 1U << 14,
     kZeroToNegative = 1U << 15,
     kComplexPower = 1U << 16,
+    kInfiniteDates = 1U << 17,
+    kDateForTimestamp = 1U << 18,
     // Not errors of SQL: the engine cannot represent the result.
     kNumericDigits = 1U << 28,
     kNotAscii = 1U << 29,
@@ -63,6 +65,8 @@ LOOM_SQL constexpr FaultText fault_text(uint32_t bits) {
     if (bits & kZeroToNegative) return {"2201F", "zero raised to a negative power is undefined"};
     if (bits & kComplexPower)
         return {"2201F", "a negative number raised to a non-integer power yields a complex result"};
+    if (bits & kInfiniteDates) return {"22008", "cannot subtract infinite dates"};
+    if (bits & kDateForTimestamp) return {"22008", "date out of range for timestamp"};
     return {nullptr, nullptr};
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "exec/expr/loops.h"
+#include "sql/calendar.h"
 #include "sql/text_compare.h"
 
 namespace loom::exec {
@@ -14,8 +15,11 @@ namespace {
 using plan::TypeId;
 using sql::Bytes;
 using sql::BytesOrder;
+using sql::DateTimestampOrder;
 using sql::FloatOrder;
 using sql::IntegerOrder;
+using sql::Interval;
+using sql::IntervalOrder;
 using sql::PaddedOrder;
 using sql::Uuid;
 using sql::UuidOrder;
@@ -37,12 +41,17 @@ void add_order(std::vector<Function>& out, TypeId a, TypeId b,
     add(Comparison::kLess, make_function<sql::less<Order, A, B>>(oids[2], names[2], yes, a, b));
     add(Comparison::kLessEqual,
         make_function<sql::less_equal<Order, A, B>>(oids[3], names[3], yes, a, b));
-    add(Comparison::kGreater,
-        make_function<sql::greater<Order, A, B>>(oids[4], names[4], yes, a, b));
-    add(Comparison::kGreaterEqual,
-        make_function<sql::greater_equal<Order, A, B>>(oids[5], names[5], yes, a, b));
-    add(Comparison::kOrder,
-        make_function<sql::three_way<Order, A, B>>(oids[6], names[6], TypeId::kInt4, a, b));
+    const auto exchanged = [&](Comparison comparison, Kernel kernel, size_t at) {
+        Function function = make_function<sql::less<Order, A, B>>(oids[at], names[at], yes, a, b);
+        function.kernel = kernel;
+        add(comparison, std::move(function));
+    };
+    exchanged(Comparison::kGreater, swapped_kernel<best_kernel<sql::less<Order, B, A>>>, 4);
+    exchanged(Comparison::kGreaterEqual, swapped_kernel<best_kernel<sql::less_equal<Order, B, A>>>,
+              5);
+    Function order =
+        make_function<sql::three_way<Order, A, B>>(oids[6], names[6], TypeId::kInt4, a, b);
+    add(Comparison::kOrder, std::move(order));
 }
 
 // Names as most types have them: a prefix and eq, ne, lt, le, gt, ge.
@@ -106,6 +115,19 @@ void add_comparisons(std::vector<Function>& out) {
                                         {1948, 1953, 1949, 1950, 1951, 1952, 1954});
     add_order<UuidOrder, Uuid, Uuid>(out, TypeId::kUuid, TypeId::kUuid, "uuid_", "uuid_cmp",
                                      {2956, 2959, 2954, 2955, 2958, 2957, 2960});
+    add_order<IntervalOrder, Interval, Interval>(out, TypeId::kInterval, TypeId::kInterval,
+                                                 "interval_", "interval_cmp",
+                                                 {1162, 1163, 1164, 1165, 1167, 1166, 1315});
+    add_order<DateTimestampOrder, int32_t, int64_t>(
+        out, TypeId::kDate, TypeId::kTimestamp,
+        {"date_eq_timestamp", "date_ne_timestamp", "date_lt_timestamp", "date_le_timestamp",
+         "date_gt_timestamp", "date_ge_timestamp", "date_cmp_timestamp"},
+        {2340, 2343, 2338, 2339, 2341, 2342, 2344});
+    add_order<DateTimestampOrder, int64_t, int32_t>(
+        out, TypeId::kTimestamp, TypeId::kDate,
+        {"timestamp_eq_date", "timestamp_ne_date", "timestamp_lt_date", "timestamp_le_date",
+         "timestamp_gt_date", "timestamp_ge_date", "timestamp_cmp_date"},
+        {2366, 2369, 2364, 2365, 2367, 2368, 2370});
     add_order<BytesOrder, Bytes, Bytes>(
         out, TypeId::kText, TypeId::kText,
         {"texteq", "textne", "text_lt", "text_le", "text_gt", "text_ge", "bttextcmp"},

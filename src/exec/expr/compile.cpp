@@ -2,17 +2,18 @@
 // computed here, unless that faults: then it stays and faults when a row asks for it.
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <limits>
 
 #include <fmt/core.h>
 
 #include "exec/expr/interpreter.h"
 #include "exec/expr/program.h"
+#include "exec/expr/widen.h"
+#include "sql/numeric.h"
 
 namespace loom::exec {
 
+using column::Int128;
 using column::Scalar;
 using plan::Expr;
 using plan::ExprKind;
@@ -30,6 +31,23 @@ bool is_integer(Physical physical) {
 // Integers that compare as such with each other, whatever their width.
 bool is_number(TypeId id) {
     return id == TypeId::kInt2 || id == TypeId::kInt4 || id == TypeId::kInt8;
+}
+
+bool is_integral(Physical physical) {
+    return is_integer(physical) || physical == Physical::kInt128;
+}
+
+// int2 and int4 to wider integers, integers to numeric.
+bool keeps_integer(uint32_t function) {
+    return function == 313 || function == 481 || function == 754 || function == 1740 ||
+           function == 1781 || function == 1782;
+}
+
+template <typename T>
+T load(const void* from) {
+    T value;
+    std::memcpy(&value, from, sizeof value);
+    return value;
 }
 
 struct Limits {
@@ -82,6 +100,10 @@ class Compiler {
     Result array(const Expr& expr);
     Result array_of(const Expr& expr, const std::vector<Scalar>& list, bool list_null);
     bool compile_args(const Expr& expr, Node* node);
+    Result choice(const Expr& expr, NodeKind kind);
+    Result pair(const Expr& expr, NodeKind kind);
+    bool fit(Type type, Result* arm);
+    bool bind_pair(const Expr& expr, Type a, Type b, TypeId result, Node* node);
     Result finish(Result node);
     void fold(Node* node);
     Result range_of_call(Result node);
@@ -178,50 +200,57 @@ Compiler::Result Compiler::range_of_call(Result node) {
     };
     const bool swapped = known_constant(*node->args[0]);
     if (!swapped && !known_constant(*node->args[1])) return node;
-    Node& value = *node->args[swapped ? 0 : 1];
-    Result& operand = node->args[swapped ? 1 : 0];
-    if (!is_integer(value.physical) || !is_integer(operand->physical)) return node;
-    if (value.type.id != operand->type.id &&
-        !(is_number(value.type.id) && is_number(operand->type.id)))
+    const Node& value = *node->args[swapped ? 0 : 1];
+    Result* operand = &node->args[swapped ? 1 : 0];
+    if (!is_integral(value.physical) || !is_integral((*operand)->physical)) return node;
+    if (value.type.id != (*operand)->type.id &&
+        !(is_number(value.type.id) && is_number((*operand)->type.id)))
         return node;
-    const int64_t bound = integer_value(value.physical, value.value.value);
-    const Limits all = limits(operand->physical);
-    Result range = make(NodeKind::kRange, node->type);
-    range->low = all.low;
-    range->high = all.high;
-    const auto below = [&](bool inclusive) {
-        if (!inclusive && bound == INT64_MIN) {
-            range->low = 1;
-            range->high = 0;
-        } else {
-            range->high = std::min(range->high, inclusive ? bound : bound - 1);
-        }
-    };
-    const auto above = [&](bool inclusive) {
-        if (!inclusive && bound == INT64_MAX) {
-            range->low = 1;
-            range->high = 0;
-        } else {
-            range->low = std::max(range->low, inclusive ? bound : bound + 1);
-        }
-    };
-    switch (comparison) {
-        case Comparison::kEqual:
-        case Comparison::kNotEqual:
-            below(true);
-            above(true);
-            range->negated = comparison == Comparison::kNotEqual;
-            break;
-        case Comparison::kLess:
-        case Comparison::kLessEqual:
-            swapped ? above(comparison == Comparison::kLessEqual)
-                    : below(comparison == Comparison::kLessEqual);
-            break;
-        default:
-            swapped ? below(comparison == Comparison::kGreaterEqual)
-                    : above(comparison == Comparison::kGreaterEqual);
+
+    // The constant in units of the operand: its floor, and whether that is it.
+    Int128 floor = value.physical == Physical::kInt128
+                       ? load<Int128>(value.value.value)
+                       : Int128{integer_value(value.physical, value.value.value)};
+    bool exact = true;
+    const int up = (*operand)->type.scale - value.type.scale;
+    if (up < 0) {
+        const Int128 factor = sql::power_of_ten(-up);
+        const Int128 quotient = sql::numeric_scale_down<sql::Rounding::kDown>(floor, factor);
+        exact = quotient * factor == floor;
+        floor = quotient;
+    } else if (__builtin_mul_overflow(floor, sql::power_of_ten(up), &floor)) {
+        return node;
     }
-    range->args.push_back(std::move(operand));
+    // Casts that keep the value are looked through.
+    while ((*operand)->kind == NodeKind::kCall && keeps_integer((*operand)->function.oid))
+        operand = &(*operand)->args[0];
+    if (!is_integer((*operand)->physical)) return node;
+
+    const Limits all = limits((*operand)->physical);
+    Int128 low = all.low;
+    Int128 high = all.high;
+    const bool inclusive =
+        comparison == Comparison::kLessEqual || comparison == Comparison::kGreaterEqual;
+    const bool less = comparison == Comparison::kLess || comparison == Comparison::kLessEqual;
+    if (comparison == Comparison::kEqual || comparison == Comparison::kNotEqual) {
+        low = exact ? floor : 1;
+        high = exact ? floor : 0;
+    } else if (less != swapped) {
+        high = exact && !inclusive ? floor - 1 : floor;
+    } else {
+        low = exact && inclusive ? floor : floor + 1;
+    }
+    Result range = make(NodeKind::kRange, node->type);
+    range->negated = comparison == Comparison::kNotEqual;
+    low = std::max<Int128>(low, all.low);
+    high = std::min<Int128>(high, all.high);
+    if (low > high) {
+        low = 1;
+        high = 0;
+    }
+    range->low = static_cast<int64_t>(low);
+    range->high = static_cast<int64_t>(high);
+    range->args.push_back(std::move(*operand));
     return finish(std::move(range));
 }
 
@@ -259,6 +288,83 @@ Compiler::Result Compiler::logic(const Expr& expr, NodeKind kind) {
     if (kind == NodeKind::kAnd) merge_ranges(node.get());
     if ((kind == NodeKind::kAnd || kind == NodeKind::kOr) && node->args.size() == 1)
         return std::move(node->args[0]);
+    return finish(std::move(node));
+}
+
+// Brings an arm of a choice to the type of the whole.
+bool Compiler::fit(Type type, Result* arm) {
+    Node& node = **arm;
+    if (node.kind == NodeKind::kConstant && node.value.is_null()) {
+        node.type = type;
+        node.physical = plan::physical(type);
+        return true;
+    }
+    if (node.type == type) return true;
+    if (node.type.id != type.id || type.id != TypeId::kNumeric) {
+        refuse(fmt::format("a choice between {} and {}", to_string(node.type), to_string(type)));
+        return false;
+    }
+    if (node.type.scale != type.scale) {
+        refuse("a choice between numerics of different display scale");
+        return false;
+    }
+    if (node.type.precision > type.precision) {
+        refuse("a choice whose type is too narrow for its values");
+        return false;
+    }
+    const Physical physical = plan::physical(type);
+    if (node.physical == physical) {
+        node.type = type;
+        return true;
+    }
+    Result wide = make(NodeKind::kCall, type);
+    wide->function = widening(type);
+    wide->args.push_back(std::move(*arm));
+    *arm = finish(std::move(wide));
+    return true;
+}
+
+// Binds `function` to two values that a choice compares.
+bool Compiler::bind_pair(const Expr& expr, Type a, Type b, TypeId result, Node* node) {
+    const std::vector<Expr> args{plan::make_column(0, a), plan::make_column(1, b)};
+    std::string reason;
+    if (!bind_function(expr.function, args, &node->function, &reason)) {
+        refuse(std::move(reason));
+        return false;
+    }
+    if (node->function.type.id == result) return true;
+    refuse("a comparison by a function that is none");
+    return false;
+}
+
+// CASE, COALESCE, GREATEST, LEAST.
+Compiler::Result Compiler::choice(const Expr& expr, NodeKind kind) {
+    Result node = make(kind, expr.type);
+    if (expr.args.empty() || (kind == NodeKind::kCase && expr.args.size() % 2 == 0))
+        return refuse("a choice without a default");
+    if (!compile_args(expr, node.get())) return nullptr;
+    for (size_t i = 0; i < node->args.size(); ++i) {
+        const bool condition = kind == NodeKind::kCase && i % 2 == 0 && i + 1 < node->args.size();
+        if (condition && node->args[i]->type.id != TypeId::kBool)
+            return refuse("a condition that is no boolean");
+        if (!condition && !fit(expr.type, &node->args[i])) return nullptr;
+    }
+    if ((kind == NodeKind::kGreatest || kind == NodeKind::kLeast) &&
+        !bind_pair(expr, expr.type, expr.type, TypeId::kInt4, node.get()))
+        return nullptr;
+    return finish(std::move(node));
+}
+
+// NULLIF, IS DISTINCT FROM.
+Compiler::Result Compiler::pair(const Expr& expr, NodeKind kind) {
+    if (expr.args.size() != 2) return refuse("a comparison of other than two values");
+    Result node = make(kind, expr.type);
+    if (!bind_pair(expr, expr.args[0].type, expr.args[1].type, TypeId::kBool, node.get()))
+        return nullptr;
+    if (kind == NodeKind::kNullIf && expr.type != expr.args[0].type)
+        return refuse("NULLIF of another type than its first argument");
+    node->may_fault = node->function.may_fault;
+    if (!compile_args(expr, node.get())) return nullptr;
     return finish(std::move(node));
 }
 
@@ -367,9 +473,20 @@ Compiler::Result Compiler::compile(const Expr& expr) {
         case ExprKind::kAnyOf:
         case ExprKind::kAllOf:
             return array(expr);
-        default:
-            return refuse("an expression of a kind that the engine does not know");
+        case ExprKind::kIsDistinct:
+            return pair(expr, NodeKind::kDistinct);
+        case ExprKind::kNullIf:
+            return pair(expr, NodeKind::kNullIf);
+        case ExprKind::kCase:
+            return choice(expr, NodeKind::kCase);
+        case ExprKind::kCoalesce:
+            return choice(expr, NodeKind::kCoalesce);
+        case ExprKind::kGreatest:
+            return choice(expr, NodeKind::kGreatest);
+        case ExprKind::kLeast:
+            return choice(expr, NodeKind::kLeast);
     }
+    return refuse("an expression of a kind that the engine does not know");
 }
 
 }  // namespace

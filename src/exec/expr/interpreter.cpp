@@ -73,6 +73,15 @@ Vector Interpreter::compute(const Node& node, const Frame& frame) {
         }
         case NodeKind::kCall:
             return call(node, frame);
+        case NodeKind::kCase:
+            return choose_case(node, frame);
+        case NodeKind::kCoalesce:
+            return choose_known(node, frame);
+        case NodeKind::kGreatest:
+        case NodeKind::kLeast:
+            return choose_extreme(node, frame);
+        case NodeKind::kNullIf:
+            return null_if(node, frame);
         default:
             return booleans(node, frame);
     }

@@ -48,6 +48,15 @@ class Interpreter {
     Vector run(const BoundFunction& function, std::span<const Vector> args, int64_t rows,
                Scratch& memory);
     Vector booleans(const Node& node, const Frame& frame);
+    Vector choose_case(const Node& node, const Frame& frame);
+    Vector choose_known(const Node& node, const Frame& frame);
+    Vector choose_extreme(const Node& node, const Frame& frame);
+    Vector null_if(const Node& node, const Frame& frame);
+    /// Computes an arm for the rows whose bits are set and puts them into the result of `node`.
+    /// Without `keep_nulls`, rows that come out NULL are left for a later arm; the bits of all
+    /// others are cleared.
+    void place(const Node& node, const Node& arm, const Frame& frame, uint64_t* rows,
+               bool keep_nulls);
 
     void compute_truth(const Node& node, const Frame& frame, bool need_no, Truth* out);
     void truth_of_vector(const Vector& vector, int64_t rows, Truth* out);
@@ -56,6 +65,7 @@ class Interpreter {
     void range(const Node& node, const Frame& frame, Truth* out);
     void members(const Node& node, const Frame& frame, Truth* out);
     void array(const Node& node, const Frame& frame, Truth* out);
+    void distinct(const Node& node, const Frame& frame, Truth* out);
 
     /// Computes the rows of `open` alone if computing all of them would fault or be wasteful.
     void guarded_truth(const Node& node, const Frame& frame, const uint64_t* open, bool need_no,

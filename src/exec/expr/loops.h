@@ -11,6 +11,7 @@
 #include "base/bitmap.h"
 #include "exec/expr/raise.h"
 #include "exec/expr/registry.h"
+#include "simd/instruction_set.h"
 #include "sql/fault.h"
 
 namespace loom::exec {
@@ -80,52 +81,88 @@ void raise_first(const KernelCall& call, Test test) {
     }
 }
 
-template <auto kFunction>
-void unary_kernel(const KernelCall& call) {
-    using S = Signature<kFunction>;
-    const auto* a = call.args[0].as<typename S::template Argument<0>>();
-    auto* out = static_cast<typename S::Result*>(call.out);
-    if constexpr (S::kFaults) {
-        sql::Fault fault;
-        for (int64_t i = 0; i < call.rows; ++i) out[i] = kFunction(a[i], fault);
-        if (fault.bits != 0)
-            raise_first(call, [a](int64_t i, sql::Fault& f) { kFunction(a[i], f); });
-    } else {
-        for (int64_t i = 0; i < call.rows; ++i) out[i] = kFunction(a[i]);
-    }
+/// For lambdas that a loop of any instruction set must swallow.
+#define LOOM_INLINE_LAMBDA __attribute__((always_inline))
+
+// The loops, once for each instruction set.
+#define LOOM_LOOP_NAMESPACE portable
+#define LOOM_LOOP_TARGET
+#include "exec/expr/loops_body.inc"
+#undef LOOM_LOOP_NAMESPACE
+#undef LOOM_LOOP_TARGET
+#if defined(__x86_64__)
+#define LOOM_LOOP_NAMESPACE avx2
+#define LOOM_LOOP_TARGET __attribute__((target("avx2")))
+#include "exec/expr/loops_body.inc"
+#undef LOOM_LOOP_NAMESPACE
+#undef LOOM_LOOP_TARGET
+#define LOOM_LOOP_NAMESPACE avx512
+#define LOOM_LOOP_TARGET \
+    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")))
+#include "exec/expr/loops_body.inc"
+#undef LOOM_LOOP_NAMESPACE
+#undef LOOM_LOOP_TARGET
+#endif
+
+/// Runs `op(a, fault)` or `op(a, b, fault)` over the rows of a call; kFaults says whether it can
+/// fault. For kernels with a state, whose op is a lambda that holds its numbers.
+template <typename R, typename A, bool kFaults, typename Op>
+void run_unary(const KernelCall& call, const Op& op) {
+    portable::unary_loop<R, A, kFaults>(call, op);
+}
+/// The same over argument `at` alone; the others are constants that the kernel's state knows.
+template <typename R, typename A, bool kFaults, typename Op>
+void run_unary_argument(const KernelCall& call, int at, const Op& op) {
+    KernelCall one = call;
+    one.args = call.args + at;
+    portable::unary_loop<R, A, kFaults>(one, op);
+}
+template <typename R, typename A, typename B, bool kFaults, typename Op>
+void run_binary(const KernelCall& call, const Op& op) {
+    portable::binary<R, A, B, kFaults>(call, op);
 }
 
-template <auto kFunction, bool kFirstConstant, bool kSecondConstant>
-void binary_loop(const KernelCall& call) {
-    using S = Signature<kFunction>;
-    const auto* __restrict a = call.args[0].as<typename S::template Argument<0>>();
-    const auto* __restrict b = call.args[1].as<typename S::template Argument<1>>();
-    auto* __restrict out = static_cast<typename S::Result*>(call.out);
-    if (call.rows == 0) return;
-    const typename S::template Argument<0> a0 = a[0];
-    const typename S::template Argument<1> b0 = b[0];
-    if constexpr (S::kFaults) {
-        sql::Fault fault;
-        for (int64_t i = 0; i < call.rows; ++i)
-            out[i] = kFunction(kFirstConstant ? a0 : a[i], kSecondConstant ? b0 : b[i], fault);
-        if (fault.bits != 0)
-            raise_first(call, [=](int64_t i, sql::Fault& f) {
-                kFunction(kFirstConstant ? a0 : a[i], kSecondConstant ? b0 : b[i], f);
-            });
-    } else {
-        for (int64_t i = 0; i < call.rows; ++i)
-            out[i] = kFunction(kFirstConstant ? a0 : a[i], kSecondConstant ? b0 : b[i]);
-    }
+/// The same without faults, by the widest vectors that the processor has.
+template <typename R, typename A, typename B, typename Op>
+void run_vector_binary(const KernelCall& call, const Op& op) {
+#if defined(__x86_64__)
+    static const simd::InstructionSet set = simd::best_instruction_set();
+    if (set == simd::InstructionSet::kAvx512) return avx512::binary<R, A, B, false>(call, op);
+    if (set == simd::InstructionSet::kAvx2) return avx2::binary<R, A, B, false>(call, op);
+#endif
+    portable::binary<R, A, B, false>(call, op);
+}
+
+/// Whether a loop over the types gains from wider vectors.
+template <typename T>
+inline constexpr bool kVectorType = std::is_arithmetic_v<T>;
+
+/// Runs a kernel with its arguments exchanged: a > b is b < a.
+template <Kernel (*kChoose)()>
+void swapped_kernel(const KernelCall& call) {
+    static const Kernel kernel = kChoose();
+    const Vector args[] = {call.args[1], call.args[0]};
+    KernelCall swapped = call;
+    swapped.args = args;
+    kernel(swapped);
 }
 
 template <auto kFunction>
-void binary_kernel(const KernelCall& call) {
-    if (call.args[0].form == Form::kConstant)
-        binary_loop<kFunction, true, false>(call);
-    else if (call.args[1].form == Form::kConstant)
-        binary_loop<kFunction, false, true>(call);
-    else
-        binary_loop<kFunction, false, false>(call);
+Kernel best_kernel() {
+    using S = Signature<kFunction>;
+    using First = typename S::template Argument<0>;
+    if constexpr (kTakesViews<kFunction> || S::kArguments > 2) {
+        return view_kernel<kFunction>;
+    } else {
+#if defined(__x86_64__)
+        if constexpr (kVectorType<typename S::Result> && kVectorType<First>) {
+            const simd::InstructionSet set = simd::best_instruction_set();
+            if (set == simd::InstructionSet::kAvx512) return avx512::kernel<kFunction>;
+            if (set == simd::InstructionSet::kAvx2) return avx2::kernel<kFunction>;
+        }
+#endif
+        return portable::kernel<kFunction>;
+    }
 }
 
 /// Registers a definition whose result has no modifier.
@@ -141,12 +178,7 @@ Function make_function(uint32_t oid, std::string name, plan::TypeId result, plan
     function.info.types[0] = first;
     function.info.types[1] = second;
     function.info.may_fault = S::kFaults;
-    if constexpr (kTakesViews<kFunction> || S::kArguments > 2)
-        function.kernel = view_kernel<kFunction>;
-    else if constexpr (S::kArguments == 1)
-        function.kernel = unary_kernel<kFunction>;
-    else
-        function.kernel = binary_kernel<kFunction>;
+    function.kernel = best_kernel<kFunction>();
     return function;
 }
 

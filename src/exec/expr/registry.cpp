@@ -15,6 +15,10 @@ struct Registry {
     Registry() {
         add_comparisons(functions);
         add_integer_functions(functions);
+        add_numeric_functions(functions);
+        add_float_functions(functions);
+        add_text_functions(functions);
+        add_calendar_functions(functions);
         std::sort(functions.begin(), functions.end(),
                   [](const Function& a, const Function& b) { return a.info.oid < b.info.oid; });
         for (const Function& function : functions) infos.push_back(function.info);

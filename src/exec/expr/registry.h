@@ -69,5 +69,9 @@ bool bind_function(uint32_t oid, std::span<const plan::Expr> args, BoundFunction
 /// Each family adds its functions.
 void add_comparisons(std::vector<Function>& out);
 void add_integer_functions(std::vector<Function>& out);
+void add_numeric_functions(std::vector<Function>& out);
+void add_float_functions(std::vector<Function>& out);
+void add_text_functions(std::vector<Function>& out);
+void add_calendar_functions(std::vector<Function>& out);
 
 }  // namespace loom::exec

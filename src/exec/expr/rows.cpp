@@ -1,5 +1,6 @@
 #include "exec/expr/rows.h"
 
+#include <bit>
 #include <cstring>
 
 #include "simd/mask.h"
@@ -140,6 +141,38 @@ Vector gather(const Vector& vector, const uint16_t* selection, int64_t rows, Row
         out.validity = bits;
     }
     return out;
+}
+
+void blend(const Vector& from, const uint64_t* mask, int64_t rows, void* to) {
+    by_width(plan::width(plan::physical(from.type)), [&](auto sample) {
+        using T = decltype(sample);
+        const T* source = from.as<T>();
+        T* target = static_cast<T*>(to);
+        const int64_t step = from.form == Form::kConstant ? 0 : 1;
+        for (int64_t w = 0; w < simd::mask_words(rows); ++w) {
+            if (mask[w] == ~uint64_t{0}) {
+                for (int64_t i = w * 64; i < w * 64 + 64; ++i) target[i] = source[i * step];
+                continue;
+            }
+            for (uint64_t left = mask[w]; left != 0; left &= left - 1) {
+                const int64_t i = w * 64 + std::countr_zero(left);
+                target[i] = source[i * step];
+            }
+        }
+    });
+}
+
+void scatter(const Vector& from, const uint64_t* mask, int64_t rows, void* to) {
+    by_width(plan::width(plan::physical(from.type)), [&](auto sample) {
+        using T = decltype(sample);
+        const T* source = from.as<T>();
+        T* target = static_cast<T*>(to);
+        const int64_t step = from.form == Form::kConstant ? 0 : 1;
+        int64_t at = 0;
+        for (int64_t w = 0; w < simd::mask_words(rows); ++w)
+            for (uint64_t left = mask[w]; left != 0; left &= left - 1, at += step)
+                target[w * 64 + std::countr_zero(left)] = source[at];
+    });
 }
 
 void known_rows(const Vector& vector, int64_t rows, uint64_t* mask) {

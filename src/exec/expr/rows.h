@@ -23,6 +23,11 @@ Vector spread(const Vector& vector, RowBuffer& room);
 /// Returns the chosen rows, in any form.
 Vector gather(const Vector& vector, const uint16_t* selection, int64_t rows, RowBuffer& room);
 
+/// Copies the rows of `from` (plain or constant) whose bits are set to the same places of `to`.
+void blend(const Vector& from, const uint64_t* mask, int64_t rows, void* to);
+/// Copies row k of `from` (plain or constant) to the place of the k-th set bit.
+void scatter(const Vector& from, const uint64_t* mask, int64_t rows, void* to);
+
 /// Writes the valid rows of a vector of `rows` rows as a mask.
 void known_rows(const Vector& vector, int64_t rows, uint64_t* mask);
 /// Returns a word with the bits of the rows that exist at word `at`.

@@ -90,7 +90,9 @@ std::ostream& operator<<(std::ostream& out, const Outcome& outcome);
 
 /// Evaluates row by row (each alone, as a batch of one) and checks that batches in all forms agree
 /// with it: plain, constant, codes of 1, 2, 4 bytes; evaluate() and select(). Returns the rows.
-std::vector<Outcome> evaluate_all(const Expr& expr, const std::vector<Column>& columns);
+enum class Depth : uint8_t { kAllForms, kFewForms };
+std::vector<Outcome> evaluate_all(const Expr& expr, const std::vector<Column>& columns,
+                                  Depth depth = Depth::kAllForms);
 
 /// The same for one row of constants, without columns.
 Outcome evaluate_constant(const Expr& expr);

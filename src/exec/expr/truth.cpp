@@ -68,6 +68,8 @@ void Interpreter::compute_truth(const Node& node, const Frame& frame, bool need_
         case NodeKind::kAny:
         case NodeKind::kAll:
             return array(node, frame, out);
+        case NodeKind::kDistinct:
+            return distinct(node, frame, out);
         default:
             return truth_of_vector(plain(node, frame), frame.length, out);
     }
@@ -228,6 +230,19 @@ void Interpreter::members(const Node& node, const Frame& frame, Truth* out) {
     from_matches(known, rows, node.negated, out);
     if (constant && frame.length > 0)
         fill(out, frame.length, (out->yes[0] & 1) != 0, (out->no[0] & 1) != 0);
+}
+
+void Interpreter::distinct(const Node& node, const Frame& frame, Truth* out) {
+    const Vector args[] = {plain(*node.args[0], frame), plain(*node.args[1], frame)};
+    truth_of_vector(run(node.function, args, frame.length, scratch(node)), frame.length, out);
+    uint64_t first[kMaskWords];
+    uint64_t second[kMaskWords];
+    known_rows(args[0], frame.length, first);
+    known_rows(args[1], frame.length, second);
+    for (int64_t w = 0; w < simd::mask_words(frame.length); ++w) {
+        out->yes[w] = out->no[w] | (first[w] ^ second[w]);
+        out->no[w] = ~out->yes[w] & row_word(frame.length, w);
+    }
 }
 
 // The value against each element. PostgreSQL stops at the element that settles a row, so a later

@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <unordered_map>
 
+#include "column/gather.h"
 #include "format/arrow/array_data.h"
 #include "format/arrow/array_slice.h"
 #include "format/arrow/batch_header.h"
@@ -170,6 +171,7 @@ class ArrowColumnReader final : public format::ColumnReader {
     }
 
     ColumnView choose(const ColumnView& all, std::span<const uint16_t> selection) {
+        if (is_flat(all)) return choose_flat(all, selection);
         selection_.assign(selection.begin(), selection.end());
         if (gathered_.type == nullptr)
             gathered_ = new_column(layout_.type, table_->source.budget());
@@ -182,11 +184,42 @@ class ArrowColumnReader final : public format::ColumnReader {
         return view;
     }
 
+    // Values (or codes) of one fixed width a row, or bytes.
+    static bool is_flat(const ColumnView& view) {
+        if (view.encoding == column::Encoding::kDictionary) return true;
+        using column::TypeId;
+        const TypeId id = view.type->id;
+        return view.encoding == column::Encoding::kPlain && id != TypeId::kBool &&
+               id != TypeId::kNull && id != TypeId::kFixedBinary && !column::is_nested(id);
+    }
+
+    ColumnView choose_flat(const ColumnView& all, std::span<const uint16_t> selection) {
+        const auto count = static_cast<int64_t>(selection.size());
+        const int width = all.encoding == column::Encoding::kDictionary ? all.code_width
+                          : column::is_bytes(all.type->id) ? int{sizeof(column::BytesView)}
+                                                           : column::byte_width(*all.type);
+        ColumnView view = all;
+        view.length = count;
+        chosen_.resize_discarding(static_cast<uint64_t>(count) * static_cast<uint64_t>(width));
+        column::gather_values(all.values, width, selection.data(), count, chosen_.data());
+        view.values = chosen_.data();
+        if (all.validity != nullptr) {
+            chosen_validity_.resize_discarding(static_cast<uint64_t>(base::bitmap_bytes(count)));
+            column::gather_bits(all.validity, selection.data(), count, chosen_validity_.data());
+            view.validity = chosen_validity_.data();
+            view.null_count = count - base::count_bits(chosen_validity_.data(), 0, count);
+        }
+        table_->source.check();
+        return view;
+    }
+
     std::shared_ptr<Table> table_;
     int64_t batch_;
     int column_;
     format::RowRanges rows_;
     const Layout& layout_;
+    base::Buffer chosen_{table_->source.budget()};
+    base::Buffer chosen_validity_{table_->source.budget()};
     SliceOptions slice_options_;
     std::unique_ptr<ArrayData> data_;
     std::unique_ptr<ArraySlice> slice_;

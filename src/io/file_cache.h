@@ -1,0 +1,27 @@
+#pragma once
+// Files that stay open, and mapped, from one query to the next.
+
+#include <list>
+#include <memory>
+#include <string>
+
+#include "io/file.h"
+
+namespace loom::io {
+
+/// Keeps the files that were opened last. What it hands out is always the version that the path has
+/// now: a file that was replaced or changed is opened again. A mapping that is kept costs no page
+/// faults the second time. Not thread safe.
+class FileCache {
+  public:
+    /// Returns the local file at `path`, keeping at most `limit` files afterwards; with 0 the file
+    /// is opened afresh. Raises as open_local_file does.
+    std::shared_ptr<File> open(const std::string& path, size_t limit);
+
+    size_t size() const noexcept { return files_.size(); }
+
+  private:
+    std::list<std::shared_ptr<File>> files_;  ///< used last first
+};
+
+}  // namespace loom::io
