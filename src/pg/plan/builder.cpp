@@ -61,6 +61,11 @@ Node* rewrite(Node* node, void* arg) {
     } else if (var->varno == INNER_VAR) {
         below = innerPlan(plan);
     }
+    if (var->varno == INDEX_VAR && IsA(plan, IndexOnlyScan)) {
+        const List* indexed = reinterpret_cast<IndexOnlyScan*>(plan)->indextlist;
+        auto* entry = static_cast<TargetEntry*>(list_nth(indexed, var->varattno - 1));
+        return reinterpret_cast<Node*>(copy_object_maylongjmp(entry->expr));
+    }
     if (below != nullptr) tlist = below->targetlist;
     if (tlist == NIL || var->varattno < 1 || var->varattno > list_length(tlist))
         return copy_object_maylongjmp(node);
@@ -232,6 +237,8 @@ bool is_identity(const std::vector<Expr>& exprs, size_t width) {
     return true;
 }
 
+}  // namespace
+
 Operator project(Operator input, std::vector<Expr> exprs) {
     Operator op;
     op.kind = OperatorKind::kProject;
@@ -241,8 +248,6 @@ Operator project(Operator input, std::vector<Expr> exprs) {
     op.inputs.push_back(std::move(input));
     return op;
 }
-
-}  // namespace
 
 namespace {
 
@@ -256,6 +261,7 @@ Expr placeholder(const Node* expr) {
 
 std::optional<Built> Builder::build(Plan* plan, Order order) {
     top_ = false;
+    if (!reads_foreign_table(plan) && !IsA(plan, Hash) && !IsA(plan, Material)) return rows(plan);
     auto built = core(plan, order);
     if (!built) return std::nullopt;
     const ListCell* cell;
@@ -443,6 +449,7 @@ std::optional<BuiltPlan> Builder::build_top(Plan* plan) {
     result.parameters = translator_.parameters();
     result.relids = relids_;
     result.nodes = std::move(nodes_);
+    result.row_plans = std::move(row_plans_);
     return result;
 }
 

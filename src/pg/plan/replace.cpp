@@ -9,37 +9,6 @@ namespace loom::pg {
 
 namespace {
 
-bool has_foreign_scan(const Plan* plan);
-
-bool any_has_foreign_scan(const List* plans) {
-    const ListCell* cell;
-    foreach (cell, plans)
-        if (has_foreign_scan(static_cast<Plan*>(lfirst(cell)))) return true;
-    return false;
-}
-
-// The lists of children that nodes have beside their left and right trees.
-List* further_children(const Plan* plan) {
-    switch (nodeTag(plan)) {
-        case T_Append:
-            return reinterpret_cast<const Append*>(plan)->appendplans;
-        case T_MergeAppend:
-            return reinterpret_cast<const MergeAppend*>(plan)->mergeplans;
-        default:
-            return NIL;
-    }
-}
-
-bool has_foreign_scan(const Plan* plan) {
-    if (plan == nullptr) return false;
-    if (IsA(plan, ForeignScan)) return true;
-    if (IsA(plan, SubqueryScan) &&
-        has_foreign_scan(reinterpret_cast<const SubqueryScan*>(plan)->subplan))
-        return true;
-    return any_has_foreign_scan(further_children(plan)) || has_foreign_scan(plan->lefttree) ||
-           has_foreign_scan(plan->righttree);
-}
-
 // A few thousand rows, read and filtered.
 constexpr Cost kSmallCost = 1000;
 
@@ -50,7 +19,7 @@ class Replacer {
     // Replaces `*place` or what lies below it. `above` says why the node above was not converted.
     void visit(Plan** place, const std::string& above) {
         Plan* plan = *place;
-        if (!has_foreign_scan(plan)) return;
+        if (!reads_foreign_table(plan)) return;
         if (is_small_and_repeated(plan)) return;
         Builder builder(statement_);
         if (auto built = builder.build_top(plan)) {
