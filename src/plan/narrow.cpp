@@ -179,12 +179,11 @@ Map narrow_append(Operator& op, const Needed& needed) {
 Map narrow(Operator& op, const Needed& needed) {
     switch (op.kind) {
         case OperatorKind::kScan:
+        case OperatorKind::kRows:
             keep(op.output, needed);
             if (op.columns.size() == needed.size()) keep(op.columns, needed);
             if (op.host_columns.size() == needed.size()) keep(op.host_columns, needed);
             return map_of(needed);
-        case OperatorKind::kRows:
-            break;
         case OperatorKind::kFilter:
         case OperatorKind::kSort:
         case OperatorKind::kLimit:

@@ -58,7 +58,7 @@ struct Operator {
     int source = -1;                    ///< kScan, kRows
     std::string name;                   ///< kScan: the table's name, for people
     std::vector<std::string> columns;   ///< kScan: names of the bound columns, for people
-    std::vector<int32_t> host_columns;  ///< kScan: the host's numbers of the bound columns
+    std::vector<int32_t> host_columns;  ///< kScan, kRows: the host's numbers of the bound columns
 
     std::vector<Expr>
         predicates;  ///< kFilter; kJoin: residual over probe columns, then build columns

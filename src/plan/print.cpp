@@ -213,8 +213,13 @@ std::string Printer::line(const Operator& op, const std::vector<Labels>& inputs)
             for (size_t i = 0; i < op.columns.size(); ++i)
                 result += (i > 0 ? ", " : " (") + op.columns[i];
             return op.columns.empty() ? result : result + ")";
-        case OperatorKind::kRows:
-            return fmt::format("rows {}", op.source);
+        case OperatorKind::kRows: {
+            result = fmt::format("rows of child {}", op.source + 1);
+            std::string shown;
+            for (const std::string& column : op.columns)
+                if (!column.empty()) shown += (shown.empty() ? " (" : ", ") + column;
+            return shown.empty() ? result : result + shown + ")";
+        }
         case OperatorKind::kFilter:
             return "filter " + list(op.predicates, inputs[0], " and ");
         case OperatorKind::kProject:
@@ -255,9 +260,8 @@ Labels Printer::labels_of(const Operator& op, const std::vector<Labels>& inputs)
     Labels result;
     switch (op.kind) {
         case OperatorKind::kScan:
-            return op.columns;
         case OperatorKind::kRows:
-            return result;
+            return op.columns;
         case OperatorKind::kProject:
             for (const Expr& expr : op.expressions) result.push_back(text(expr, inputs[0]));
             return result;

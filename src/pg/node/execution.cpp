@@ -41,10 +41,15 @@ exec::Options current_options() {
     return options;
 }
 
-// Scans by their source, which may be read by one operator only.
-void collect_scans(const plan::Operator& op, std::vector<const plan::Operator*>* scans) {
-    if (op.kind == plan::OperatorKind::kScan) (*scans)[static_cast<size_t>(op.source)] = &op;
-    for (const plan::Operator& input : op.inputs) collect_scans(input, scans);
+// Operators of one kind by their source, which one operator only reads.
+void collect_sources(const plan::Operator& op, plan::OperatorKind kind,
+                     std::vector<const plan::Operator*>* found) {
+    if (op.kind == kind) {
+        const auto source = static_cast<size_t>(op.source);
+        if (found->size() <= source) found->resize(source + 1, nullptr);
+        (*found)[source] = &op;
+    }
+    for (const plan::Operator& input : op.inputs) collect_sources(input, kind, found);
 }
 
 void add(exec::Profile& total, const exec::Profile& part) {
@@ -108,7 +113,8 @@ Execution::Execution(LoomScanState* state, StoredPlan stored)
       stored_(std::move(stored)),
       scans_(stored_.tables.size(), nullptr),
       tables_(stored_.tables.size()) {
-    collect_scans(stored_.root, &scans_);
+    collect_sources(stored_.root, plan::OperatorKind::kScan, &scans_);
+    collect_sources(stored_.root, plan::OperatorKind::kRows, &row_operators_);
 }
 
 std::vector<plan::ParameterValue> Execution::evaluate_parameters() {
@@ -194,6 +200,17 @@ void Execution::start() {
     exec::Inputs inputs;
     inputs.parameters = evaluate_parameters();
     for (size_t i = 0; i < stored_.tables.size(); ++i) inputs.tables.push_back(open_table(i));
+    for (size_t i = 0; i < row_operators_.size(); ++i) {
+        const plan::Operator& op = *row_operators_[i];
+        auto* plan =
+            static_cast<PlanState*>(list_nth(state_->custom.custom_ps, static_cast<int>(i)));
+        if (rows_.size() <= i)
+            rows_.push_back(std::make_unique<PlanRows>(
+                plan, std::vector<AttrNumber>(op.host_columns.begin(), op.host_columns.end()),
+                op.output, state_->context));
+        rows_[i]->restart();
+        inputs.rows.push_back(rows_[i].get());
+    }
     options_ = current_options();
     query_ = std::make_unique<exec::Query>(stored_.root, std::move(inputs), options_);
 }

@@ -10,6 +10,7 @@
 
 #include "exec/query.h"
 #include "pg/node/loom_scan.h"
+#include "pg/node/plan_rows.h"
 #include "pg/node/table_files.h"
 #include "pg/plan/stored_plan.h"
 
@@ -47,6 +48,8 @@ class Execution {
     LoomScanState* state_;
     StoredPlan stored_;
     std::vector<const plan::Operator*> scans_;
+    std::vector<const plan::Operator*> row_operators_;
+    std::vector<std::unique_ptr<PlanRows>> rows_;
     std::vector<std::unique_ptr<TableFiles>> tables_;
     exec::Options options_;
     std::unique_ptr<exec::Query> query_;

@@ -60,6 +60,10 @@ void begin(CustomScanState* node, EState* estate, int flags) {
         state_of(node)->fallback_reason = "pg_loom.enabled is off";
         return;
     }
+    const ListCell* cell;
+    foreach (cell, plan_of(node)->custom_plans)
+        node->custom_ps =
+            lappend(node->custom_ps, ExecInitNode(static_cast<Plan*>(lfirst(cell)), estate, flags));
     if ((flags & EXEC_FLAG_EXPLAIN_ONLY) != 0) return;
     pg_entry([=] {
         LoomScanState* state = state_of(node);
@@ -161,6 +165,8 @@ TupleTableSlot* fetch(CustomScanState* node) {
 void end(CustomScanState* node) {
     LoomScanState* state = state_of(node);
     if (outerPlanState(node) != nullptr) ExecEndNode(outerPlanState(node));
+    const ListCell* cell;
+    foreach (cell, node->custom_ps) ExecEndNode(static_cast<PlanState*>(lfirst(cell)));
     if (state->execution == nullptr) return;
     pg_entry([state] { state->execution->stop(); });
 }
@@ -172,6 +178,12 @@ void rescan(CustomScanState* node) {
         // With changed parameters the child restarts when it is first asked.
         if (outerPlanState(node)->chgParam == nullptr) ExecReScan(outerPlanState(node));
         return;
+    }
+    const ListCell* cell;
+    foreach (cell, node->custom_ps) {
+        auto* child = static_cast<PlanState*>(lfirst(cell));
+        if (node->ss.ps.chgParam != nullptr) UpdateChangedParamSet(child, node->ss.ps.chgParam);
+        if (child->chgParam == nullptr) ExecReScan(child);
     }
     if (state->execution == nullptr) return;
     pg_entry([state] { state->execution->restart(); });

@@ -236,11 +236,10 @@ std::optional<Core> Builder::aggregate(Agg* node, Order order) {
 
     foreach (cell, calls) {
         auto* call = lfirst_node(Aggref, cell);
+        if (add_aggregate(op, core, call, scope)) continue;
         const Oid sum = top && call->aggdistinct == NIL ? sum_of_average(call->aggfnoid) : 0;
-        if (!OidIsValid(sum)) {
-            if (!add_aggregate(op, core, call, scope)) return std::nullopt;
-            continue;
-        }
+        if (!OidIsValid(sum)) return std::nullopt;
+        reason_.clear();
         const Oid sum_type = sum == F_SUM_INT8 || sum == F_SUM_NUMERIC ? NUMERICOID : INT8OID;
         auto* total = pg_call([&] { return aggregate_like_maylongjmp(call, sum, sum_type); });
         auto* count =

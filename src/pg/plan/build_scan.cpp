@@ -1,5 +1,6 @@
 // Nodes that read tables, and nodes that hand on rows as they are.
 
+#include "exec/scan/load.h"
 #include "pg/bridge/bridge.h"
 #include "pg/fdw/fdw.h"
 #include "pg/plan/builder.h"
@@ -33,35 +34,40 @@ Table read_table(Oid oid) {
     return table;
 }
 
-// A numeric without modifier has the scale of the file's decimals; the scan checks each file.
-std::optional<Type> numeric_type_of_file(const TableDef& def, const ColumnDef& column) {
-    const std::vector<io::SourceFile> files = io::list_files(def.options.files);
-    if (files.empty()) return std::nullopt;
-    const auto table = format::open_table(io::open_local_file(files[0].path), {});
-    const int field = find_field(table->schema(), column.source_name);
-    if (field < 0) return std::nullopt;
-    const column::DataType& type = *table->schema().fields[static_cast<size_t>(field)].type;
-    if (type.id != column::TypeId::kDecimal || type.precision > plan::kMaxPrecision ||
-        type.scale < 0 || type.scale > type.precision)
+// The schema of a table's first file, if it can be read. Execution checks each file; this spares
+// plans that could not run.
+std::optional<column::Schema> first_schema(const TableDef& def) {
+    try {
+        const std::vector<io::SourceFile> files = io::list_files(def.options.files);
+        if (files.empty()) return std::nullopt;
+        return format::open_table(io::open_local_file(files[0].path), {})->schema();
+    } catch (const base::Error&) {
         return std::nullopt;
-    return plan::make_numeric(type.precision, type.scale);
+    }
 }
 
 // The type that the engine can load a column as. Modifiers that change values are PostgreSQL's
-// business.
-std::optional<Type> column_type(const TableDef& def, const ColumnDef& column) {
+// business. A numeric without one has the scale of the file's decimals.
+std::optional<Type> column_type(const ColumnDef& column, const column::Schema* schema) {
     if (column.source == ColumnSource::kDropped || column.source == ColumnSource::kMetadataSplit)
         return std::nullopt;
-    if (column.type == NUMERICOID && column.typmod < 0) {
-        if (column.source != ColumnSource::kField) return std::nullopt;
-        try {
-            return numeric_type_of_file(def, column);
-        } catch (const base::Error&) {
-            return std::nullopt;  // execution tells
-        }
+    const bool is_numeric = column.type == NUMERICOID;
+    if (!is_numeric && column.typmod >= 0) return std::nullopt;
+    std::optional<Type> type = engine_type(column.type, column.typmod);
+    if (column.source != ColumnSource::kField || schema == nullptr) return type;
+    int field = -1;
+    try {
+        field = find_field(*schema, column.source_name);
+    } catch (const base::Error&) {
+        return std::nullopt;
     }
-    if (column.type != NUMERICOID && column.typmod >= 0) return std::nullopt;
-    return engine_type(column.type, column.typmod);
+    if (field < 0) return type;
+    const column::DataType& stored = *schema->fields[static_cast<size_t>(field)].type;
+    if (is_numeric && column.typmod < 0 && stored.id == column::TypeId::kDecimal &&
+        stored.precision <= plan::kMaxPrecision && stored.scale >= 0 &&
+        stored.scale <= stored.precision)
+        type = plan::make_numeric(stored.precision, stored.scale);
+    return type && exec::can_load(stored, *type) ? type : std::nullopt;
 }
 
 bool is_arrow_scan(const ForeignScan* scan) {
@@ -85,11 +91,12 @@ std::optional<Core> Builder::scan(ForeignScan* node) {
     core.op.name = table.name;
     core.op.source = static_cast<int>(tables_.size());
     core.op.rows = node->scan.plan.qual == NIL ? node->scan.plan.plan_rows : 0;
+    const std::optional<column::Schema> schema = first_schema(table.def);
     const ListCell* cell;
     foreach (cell, stored.referenced) {
         const auto attribute = static_cast<AttrNumber>(lfirst_int(cell));
         const ColumnDef& column = table.def.columns[static_cast<size_t>(attribute - 1)];
-        const auto type = column_type(table.def, column);
+        const auto type = column_type(column, schema ? &*schema : nullptr);
         if (!type) continue;
         auto* var = pg_call([&] {
             return makeVar(static_cast<int>(rtindex), attribute, column.type, column.typmod,

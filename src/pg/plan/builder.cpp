@@ -61,6 +61,11 @@ Node* rewrite(Node* node, void* arg) {
     } else if (var->varno == INNER_VAR) {
         below = innerPlan(plan);
     }
+    if (var->varno == INDEX_VAR && IsA(plan, IndexOnlyScan)) {
+        const List* indexed = reinterpret_cast<IndexOnlyScan*>(plan)->indextlist;
+        auto* entry = static_cast<TargetEntry*>(list_nth(indexed, var->varattno - 1));
+        return reinterpret_cast<Node*>(copy_object_maylongjmp(entry->expr));
+    }
     if (below != nullptr) tlist = below->targetlist;
     if (tlist == NIL || var->varattno < 1 || var->varattno > list_length(tlist))
         return copy_object_maylongjmp(node);
@@ -193,8 +198,12 @@ std::optional<Core> Builder::core(Plan* plan, Order order) {
         case T_Hash:
         case T_Material:
             return pass_through(plan, order);
+        case T_WindowAgg:
+        case T_SetOp:
+        case T_ProjectSet:
+            return refuse("not one of the engine's operators");
         default:
-            return refuse(std::string(node_name(plan)) + " is left to PostgreSQL");
+            return refuse("rows of other tables");
     }
 }
 
@@ -228,6 +237,8 @@ bool is_identity(const std::vector<Expr>& exprs, size_t width) {
     return true;
 }
 
+}  // namespace
+
 Operator project(Operator input, std::vector<Expr> exprs) {
     Operator op;
     op.kind = OperatorKind::kProject;
@@ -237,8 +248,6 @@ Operator project(Operator input, std::vector<Expr> exprs) {
     op.inputs.push_back(std::move(input));
     return op;
 }
-
-}  // namespace
 
 namespace {
 
@@ -252,6 +261,7 @@ Expr placeholder(const Node* expr) {
 
 std::optional<Built> Builder::build(Plan* plan, Order order) {
     top_ = false;
+    if (!reads_foreign_table(plan) && !IsA(plan, Hash) && !IsA(plan, Material)) return rows(plan);
     auto built = core(plan, order);
     if (!built) return std::nullopt;
     const ListCell* cell;
@@ -409,7 +419,8 @@ std::optional<BuiltPlan> Builder::build_top(Plan* plan) {
         if (expr && !plan::columns_of(*expr).empty()) {
             kept = reinterpret_cast<Node*>(layout.add(original, std::move(*expr)));
         } else {
-            if (!expr) result.not_pushed.push_back("Output: " + translator_.reason());
+            if (!expr && !IsA(original, Const))
+                result.not_pushed.push_back("Output: " + translator_.reason());
             kept = layout.keep(original);
         }
         if (kept == nullptr) return refuse<BuiltPlan>("output: " + translator_.reason());
@@ -438,6 +449,7 @@ std::optional<BuiltPlan> Builder::build_top(Plan* plan) {
     result.parameters = translator_.parameters();
     result.relids = relids_;
     result.nodes = std::move(nodes_);
+    result.row_plans = std::move(row_plans_);
     return result;
 }
 

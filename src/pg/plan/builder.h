@@ -1,6 +1,7 @@
 #pragma once
 // Turns one subtree of a finished plan into a plan of the engine. One file per family of nodes:
-// builder.cpp the frame, build_scan.cpp, build_join.cpp, build_group.cpp, build_order.cpp.
+// builder.cpp the frame, build_scan.cpp, build_rows.cpp, build_join.cpp, build_group.cpp,
+// build_order.cpp.
 //
 // Plans are converted after set_plan_references: an expression's columns are positions in the
 // target lists of the nodes below (OUTER_VAR, INNER_VAR) or attributes of the scan's relation. So
@@ -53,7 +54,8 @@ struct BuiltPlan {
     List* targetlist = NIL;               ///< over the columns of `root` (INDEX_VAR)
     List* qual = NIL;                     ///< likewise
     Bitmapset* relids = nullptr;
-    std::vector<Plan*> nodes;  ///< all nodes of the subtree
+    std::vector<Plan*> nodes;      ///< all nodes of the subtree that the engine does the work of
+    std::vector<Plan*> row_plans;  ///< row source i of the engine is this plan's rows
 };
 
 class Builder {
@@ -87,6 +89,9 @@ class Builder {
     std::optional<Core> subquery(SubqueryScan* scan, Order order);
     std::optional<Core> pass_through(Plan* plan, Order order);
     std::optional<Core> append(Plan* plan, List* children);
+    // build_rows.cpp
+    std::optional<Built> rows(Plan* plan);
+    std::string column_label(Node* expr) const;
     // build_join.cpp
     std::optional<Core> join(Join* join, List* key_clauses);
     // build_group.cpp
@@ -114,6 +119,7 @@ class Builder {
     Translator translator_;
     std::vector<ScanTable> tables_;
     std::vector<Plan*> nodes_;
+    std::vector<Plan*> row_plans_;
     Bitmapset* relids_ = nullptr;
     std::string reason_;
     bool top_ = false;  ///< the node being built is the top
@@ -124,6 +130,14 @@ Scope scope_of(const List* tlist, int varno, const Built& below);
 
 /// Rewrites an expression of `plan` in terms of the relations below it, for EXPLAIN.
 Node* in_terms_of_relations(Node* node, Plan* plan);
+
+/// Puts a projection on `input`.
+plan::Operator project(plan::Operator input, std::vector<plan::Expr> exprs);
+
+/// Returns whether a foreign table is read anywhere below.
+bool reads_foreign_table(const Plan* plan);
+/// Returns the children that a node has beside its left and right trees.
+List* further_children(const Plan* plan);
 
 /// Returns what people call a plan node.
 const char* node_name(const Plan* plan);

@@ -347,6 +347,9 @@ Translator::Result Translator::walk_call(Oid function, List* args, Oid result, O
         result == BOOLOID ? numeric_args(args, &arguments) : all_args(args, &arguments);
     if (!got || !allows_collation(function, collation, arguments)) return std::nullopt;
     std::string reason;
+    if (exec::find_function(function) == nullptr)
+        return refuse(std::string(what) + " " + function_name(function) +
+                      " is not one of the engine's");
     const auto type = exec::result_type(function, arguments, &reason);
     if (!type)
         return refuse(reason.empty() ? std::string(what) + " " + function_name(function) : reason);

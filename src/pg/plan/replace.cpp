@@ -1,6 +1,7 @@
 #include "pg/plan/replace.h"
 
 #include "pg/bridge/bridge.h"
+#include "pg/guc/settings.h"
 #include "pg/node/loom_scan.h"
 #include "pg/plan/stored_plan.h"
 
@@ -8,36 +9,8 @@ namespace loom::pg {
 
 namespace {
 
-bool has_foreign_scan(const Plan* plan);
-
-bool any_has_foreign_scan(const List* plans) {
-    const ListCell* cell;
-    foreach (cell, plans)
-        if (has_foreign_scan(static_cast<Plan*>(lfirst(cell)))) return true;
-    return false;
-}
-
-// The lists of children that nodes have beside their left and right trees.
-List* further_children(const Plan* plan) {
-    switch (nodeTag(plan)) {
-        case T_Append:
-            return reinterpret_cast<const Append*>(plan)->appendplans;
-        case T_MergeAppend:
-            return reinterpret_cast<const MergeAppend*>(plan)->mergeplans;
-        default:
-            return NIL;
-    }
-}
-
-bool has_foreign_scan(const Plan* plan) {
-    if (plan == nullptr) return false;
-    if (IsA(plan, ForeignScan)) return true;
-    if (IsA(plan, SubqueryScan) &&
-        has_foreign_scan(reinterpret_cast<const SubqueryScan*>(plan)->subplan))
-        return true;
-    return any_has_foreign_scan(further_children(plan)) || has_foreign_scan(plan->lefttree) ||
-           has_foreign_scan(plan->righttree);
-}
+// A few thousand rows, read and filtered.
+constexpr Cost kSmallCost = 1000;
 
 class Replacer {
   public:
@@ -46,7 +19,8 @@ class Replacer {
     // Replaces `*place` or what lies below it. `above` says why the node above was not converted.
     void visit(Plan** place, const std::string& above) {
         Plan* plan = *place;
-        if (!has_foreign_scan(plan)) return;
+        if (!reads_foreign_table(plan)) return;
+        if (is_small_and_repeated(plan)) return;
         Builder builder(statement_);
         if (auto built = builder.build_top(plan)) {
             if (!above.empty()) built->not_pushed.push_back(above);
@@ -59,10 +33,26 @@ class Replacer {
     }
 
     int count() const { return count_; }
+    /// Parameters whose values change while the statement runs.
+    Bitmapset*& changing() { return changing_; }
 
   private:
+    // What runs anew for each row of something else, and is over soon, costs the engine more to
+    // begin than PostgreSQL to do.
+    bool is_small_and_repeated(const Plan* plan) const {
+        return !g_force && plan->total_cost < kSmallCost && bms_overlap(plan->extParam, changing_);
+    }
+
     void visit_children(Plan* plan, const std::string& reason) {
         if (plan->lefttree != nullptr) visit(&plan->lefttree, reason);
+        if (IsA(plan, NestLoop)) {
+            const ListCell* parameter;
+            foreach (parameter, reinterpret_cast<NestLoop*>(plan)->nestParams)
+                pg_call([&] {
+                    changing_ =
+                        bms_add_member(changing_, lfirst_node(NestLoopParam, parameter)->paramno);
+                });
+        }
         if (plan->righttree != nullptr) visit(&plan->righttree, reason);
         if (IsA(plan, SubqueryScan)) visit(&reinterpret_cast<SubqueryScan*>(plan)->subplan, reason);
         ListCell* cell;
@@ -93,6 +83,7 @@ class Replacer {
     }
 
     PlannedStmt* statement_;
+    Bitmapset* changing_ = nullptr;
     int count_ = 0;
 };
 
@@ -106,6 +97,8 @@ bool replace_subtrees(PlannedStmt* statement) {
         auto* subplan = static_cast<Plan*>(lfirst(cell));
         if (subplan == nullptr) continue;
         Plan* replaced = subplan;
+        replacer.changing() =
+            pg_call([&] { return bms_add_members(replacer.changing(), subplan->extParam); });
         replacer.visit(&replaced, "");
         // PostgreSQL reads a Sort again without sorting again, and relies on it.
         if (replaced != subplan && IsA(subplan, Sort) && IsA(replaced, CustomScan) &&

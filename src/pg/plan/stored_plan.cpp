@@ -77,6 +77,7 @@ CustomScan* make_loom_scan(const BuiltPlan& built, Plan* original) {
         }
         node->custom_private = list_make4(bytes_maylongjmp(bytes), parameters, tables,
                                           strings_maylongjmp(built.not_pushed));
+        for (Plan* rows : built.row_plans) node->custom_plans = lappend(node->custom_plans, rows);
         node->custom_scan_tlist = built.scan_tlist;
         node->custom_relids = built.relids;
         node->methods = loom_scan_methods();

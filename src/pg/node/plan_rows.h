@@ -1,0 +1,46 @@
+#pragma once
+// Rows of a plan that PostgreSQL executes, as vectors for the engine.
+
+#include "pg/compat/backend.h"
+
+#include <vector>
+
+#include "base/buffer.h"
+#include "exec/query.h"
+
+namespace loom::pg {
+
+/// Feeds the rows of a plan state to a query. Used by the backend's own thread only.
+class PlanRows : public exec::RowSource {
+  public:
+    /// `attributes` are the positions (from 1) of the wanted columns in the plan's output, `types`
+    /// their types in the engine. Datums of a batch live in a child of `context`.
+    PlanRows(PlanState* plan, std::vector<AttrNumber> attributes, std::vector<plan::Type> types,
+             MemoryContext context);
+
+    /// Begins again, once the plan has been told to.
+    void restart() noexcept { done_ = false; }
+
+    /// Raises exec::Unrepresentable for values that a type cannot hold.
+    int64_t fetch(std::span<exec::Vector> columns) override;
+
+  private:
+    struct Column {
+        AttrNumber attribute = 0;
+        plan::Type type;
+        Datum* datums = nullptr;
+        bool* nulls = nullptr;
+        base::Buffer values;
+        base::Buffer validity;
+    };
+
+    int64_t pull();
+    void fill(Column& column, int64_t rows);
+
+    PlanState* plan_;
+    MemoryContext batch_;
+    std::vector<Column> columns_;
+    bool done_ = false;
+};
+
+}  // namespace loom::pg
