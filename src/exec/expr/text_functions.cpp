@@ -91,7 +91,7 @@ void change_case(const KernelCall& call) {
         uint8_t* to = room_for(call, text[i].size);
         Fault fault;
         sql::change_case<kUpper>(text[i], to, fault);
-        if (fault.bits != 0) raise(fault);
+        if (fault.bits() != 0) raise(fault);
         return Bytes{to, text[i].size};
     });
 }
