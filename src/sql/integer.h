@@ -183,12 +183,12 @@ LOOM_SQL constexpr T integer_smaller(T a, T b) {
     return a < b ? a : b;
 }
 
-/// bool(int4): int4_bool, and int4(bool): bool_int4.
+/// int4_bool, bool_int4. Booleans come as bytes: those of NULL rows may be neither 0 nor 1.
 LOOM_SQL constexpr bool int4_bool(int32_t a) {
     return a != 0;
 }
-LOOM_SQL constexpr int32_t bool_int4(bool a) {
-    return a ? 1 : 0;
+LOOM_SQL constexpr int32_t bool_int4(uint8_t a) {
+    return a != 0 ? 1 : 0;
 }
 
 }  // namespace loom::sql
