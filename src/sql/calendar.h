@@ -171,9 +171,9 @@ LOOM_SQL constexpr Interval interval_negate(Interval a, Fault& fault) {
 LOOM_SQL constexpr Interval interval_add(Interval a, Interval b, Fault& fault) {
     fault.raise(kOther, has_extreme_part(a) || has_extreme_part(b));
     Interval sum;
-    const bool outside = __builtin_add_overflow(a.months, b.months, &sum.months) |
-                         __builtin_add_overflow(a.days, b.days, &sum.days) |
-                         __builtin_add_overflow(a.microseconds, b.microseconds, &sum.microseconds);
+    const bool outside = add_overflows(a.months, b.months, &sum.months) |
+                         add_overflows(a.days, b.days, &sum.days) |
+                         add_overflows(a.microseconds, b.microseconds, &sum.microseconds);
     fault.raise(kIntervalRange, outside);
     fault.raise(kOther, !outside && has_extreme_part(sum));
     return sum;
@@ -209,7 +209,7 @@ LOOM_SQL constexpr int64_t timestamp_add(int64_t time, Interval span, Fault& fau
         time = day * kDayMicroseconds + rest;
     }
     int64_t sum = 0;
-    const bool outside = __builtin_add_overflow(time, span.microseconds, &sum);
+    const bool outside = add_overflows(time, span.microseconds, &sum);
     fault.raise(kTimestampRange, outside || !is_valid_timestamp(sum));
     return sum;
 }
@@ -231,7 +231,7 @@ LOOM_SQL constexpr int64_t date_subtract_interval(int32_t date, Interval span, F
 LOOM_SQL constexpr Interval timestamp_subtract(int64_t a, int64_t b, Fault& fault) {
     int64_t difference = 0;
     fault.raise(kOther, is_infinite_timestamp(a) || is_infinite_timestamp(b) ||
-                            __builtin_sub_overflow(a, b, &difference));
+                            subtract_overflows(a, b, &difference));
     const int64_t days = difference / kDayMicroseconds;
     return {difference - days * kDayMicroseconds, static_cast<int32_t>(days), 0};
 }

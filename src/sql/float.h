@@ -10,7 +10,7 @@ namespace loom::sql {
 
 template <typename T>
 LOOM_SQL constexpr bool is_infinite(T a) {
-    return __builtin_isinf(a) != 0;
+    return LOOM_MATH(isinf)(a) != 0;
 }
 template <typename T>
 LOOM_SQL constexpr bool is_nan(T a) {
@@ -61,10 +61,10 @@ LOOM_SQL T float_negate(T a) {
 }
 /// float4abs, float8abs.
 LOOM_SQL float float_abs(float a) {
-    return __builtin_fabsf(a);
+    return LOOM_MATH(fabsf)(a);
 }
 LOOM_SQL double float_abs(double a) {
-    return __builtin_fabs(a);
+    return LOOM_MATH(fabs)(a);
 }
 
 /// i2tod, i4tod, i8tod, i4tof, ...; ftod.
@@ -82,7 +82,7 @@ LOOM_SQL float float8_to_float4(double a, Fault& fault) {
 /// dtoi2, dtoi4, dtoi8, ftoi2, ...: to the nearest, halves to even.
 template <typename To, typename From>
 LOOM_SQL To float_to_integer(From a, Fault& fault) {
-    const From rounded = static_cast<From>(__builtin_rint(static_cast<double>(a)));
+    const From rounded = static_cast<From>(LOOM_MATH(rint)(static_cast<double>(a)));
     const From low = static_cast<From>(Integer<To>::kMin);
     const bool fits = (rounded >= low) & (rounded < -low);
     fault.raise(Integer<To>::kRange, !fits);
@@ -91,16 +91,16 @@ LOOM_SQL To float_to_integer(From a, Fault& fault) {
 
 /// dround, dceil, dfloor, dtrunc, dsign.
 LOOM_SQL double float_round(double a) {
-    return __builtin_rint(a);
+    return LOOM_MATH(rint)(a);
 }
 LOOM_SQL double float_ceil(double a) {
-    return __builtin_ceil(a);
+    return LOOM_MATH(ceil)(a);
 }
 LOOM_SQL double float_floor(double a) {
-    return __builtin_floor(a);
+    return LOOM_MATH(floor)(a);
 }
 LOOM_SQL double float_truncate(double a) {
-    return __builtin_trunc(a);
+    return LOOM_MATH(trunc)(a);
 }
 LOOM_SQL double float_sign(double a) {
     return (a > 0 ? 1.0 : 0.0) - (a < 0 ? 1.0 : 0.0);
@@ -109,15 +109,15 @@ LOOM_SQL double float_sign(double a) {
 /// dsqrt, dcbrt, dexp, dlog1, dlog10, dpow: the C library's results.
 LOOM_SQL double float_sqrt(double a, Fault& fault) {
     fault.raise(kSquareRoot, a < 0);
-    return __builtin_sqrt(a);
+    return LOOM_MATH(sqrt)(a);
 }
 LOOM_SQL double float_cbrt(double a) {
-    return __builtin_cbrt(a);
+    return LOOM_MATH(cbrt)(a);
 }
 LOOM_SQL double float_exp(double a, Fault& fault) {
     if (is_nan(a)) return a;
     if (is_infinite(a)) return a > 0 ? a : 0;
-    const double power = __builtin_exp(a);
+    const double power = LOOM_MATH(exp)(a);
     fault.raise(kFloatOverflow, is_infinite(power));
     fault.raise(kFloatUnderflow, power == 0);
     return power;
@@ -125,12 +125,12 @@ LOOM_SQL double float_exp(double a, Fault& fault) {
 LOOM_SQL double float_ln(double a, Fault& fault) {
     fault.raise(kLogOfZero, a == 0);
     fault.raise(kLogOfNegative, a < 0);
-    return __builtin_log(a);
+    return LOOM_MATH(log)(a);
 }
 LOOM_SQL double float_log10(double a, Fault& fault) {
     fault.raise(kLogOfZero, a == 0);
     fault.raise(kLogOfNegative, a < 0);
-    return __builtin_log10(a);
+    return LOOM_MATH(log10)(a);
 }
 LOOM_SQL double float_power(double a, double b, Fault& fault) {
     if (is_nan(a)) return is_nan(b) || b != 0 ? a : 1;
@@ -139,12 +139,12 @@ LOOM_SQL double float_power(double a, double b, Fault& fault) {
         fault.raise(kZeroToNegative);
         return 0;
     }
-    if (a < 0 && __builtin_floor(b) != b) {
+    if (a < 0 && LOOM_MATH(floor)(b) != b) {
         fault.raise(kComplexPower);
         return 0;
     }
     // The C library treats infinite arguments as POSIX says, which is what PostgreSQL wants.
-    const double power = __builtin_pow(a, b);
+    const double power = LOOM_MATH(pow)(a, b);
     if (is_infinite(a) || is_infinite(b)) return power;
     fault.raise(kFloatOverflow, is_infinite(power));
     fault.raise(kFloatUnderflow, power == 0 && a != 0);

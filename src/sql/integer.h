@@ -86,7 +86,7 @@ LOOM_SQL constexpr WiderOf<A, B> integer_multiply(A a, B b, Fault& fault) {
     using T = WiderOf<A, B>;
     if constexpr (sizeof(T) == 8) {
         T product = 0;
-        fault.raise(Integer<T>::kRange, __builtin_mul_overflow(T{a}, T{b}, &product));
+        fault.raise(Integer<T>::kRange, multiply_overflows(T{a}, T{b}, &product));
         return product;
     } else {
         using W = typename Integer<T>::Wide;

@@ -43,7 +43,7 @@ LOOM_SQL constexpr Int128 numeric_multiply_checked(Int128 a, Int128 b, Fault& fa
     Int128 product = 0;
     if (static_cast<int64_t>(a) == a && static_cast<int64_t>(b) == b)
         product = a * b;
-    else if (__builtin_mul_overflow(a, b, &product))
+    else if (multiply_overflows(a, b, &product))
         fault.raise(kNumericDigits);
     fault.raise(kNumericDigits, !has_38_digits(product));
     return product;
@@ -52,20 +52,20 @@ LOOM_SQL constexpr Int128 numeric_multiply_checked(Int128 a, Int128 b, Fault& fa
 /// Brings a value to a larger scale.
 LOOM_SQL constexpr Int128 numeric_scale_up_checked(Int128 a, Int128 factor, Fault& fault) {
     Int128 scaled = 0;
-    fault.raise(kNumericDigits, __builtin_mul_overflow(a, factor, &scaled));
+    fault.raise(kNumericDigits, multiply_overflows(a, factor, &scaled));
     return scaled;
 }
 
 /// numeric_add, numeric_sub of aligned values of up to 39 digits.
 LOOM_SQL constexpr Int128 numeric_add_checked(Int128 a, Int128 b, Fault& fault) {
     Int128 sum = 0;
-    fault.raise(kNumericDigits, __builtin_add_overflow(a, b, &sum) || !has_38_digits(sum));
+    fault.raise(kNumericDigits, add_overflows(a, b, &sum) || !has_38_digits(sum));
     return sum;
 }
 LOOM_SQL constexpr Int128 numeric_subtract_checked(Int128 a, Int128 b, Fault& fault) {
     Int128 difference = 0;
     fault.raise(kNumericDigits,
-                __builtin_sub_overflow(a, b, &difference) || !has_38_digits(difference));
+                subtract_overflows(a, b, &difference) || !has_38_digits(difference));
     return difference;
 }
 
@@ -109,8 +109,8 @@ LOOM_SQL constexpr int numeric_compare(Int128 a, Int128 factor_a, Int128 b, Int1
     Int128 x = 0;
     Int128 y = 0;
     // At most one factor is not 1.
-    if (__builtin_mul_overflow(a, factor_a, &x)) return a < 0 ? -1 : 1;
-    if (__builtin_mul_overflow(b, factor_b, &y)) return b < 0 ? 1 : -1;
+    if (multiply_overflows(a, factor_a, &x)) return a < 0 ? -1 : 1;
+    if (multiply_overflows(b, factor_b, &y)) return b < 0 ? 1 : -1;
     return x < y ? -1 : x > y ? 1 : 0;
 }
 
