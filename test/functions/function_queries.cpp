@@ -84,6 +84,8 @@ Scalar value_of(const exec::Vector& vector) {
         case plan::Physical::kInterval:
         case plan::Physical::kUuid:
             return bytes(16);
+        case plan::Physical::kDecimal:
+            break;  // averages only
     }
     return {};
 }

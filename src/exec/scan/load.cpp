@@ -222,6 +222,23 @@ void Loader::check_text(const ColumnView& view) const {
             throw Unrepresentable("a text is not valid UTF-8, or holds a zero byte");
 }
 
+// Kernels rely on a numeric's digits: a file that has more than it declares is PostgreSQL's.
+void Loader::check_digits(const Vector& vector) const {
+    const auto check = [&](auto limit, const auto* values) {
+        for (int i = 0; i < type_.precision; ++i) limit *= 10;
+        bool wide = false;
+        for (int64_t i = 0; i < vector.length; ++i)
+            wide |= (values[i] <= -limit || values[i] >= limit) && !vector.is_null(i);
+        if (wide)
+            throw Unrepresentable(
+                fmt::format("a value has more digits than {}", plan::to_string(type_)));
+    };
+    if (physical(type_) == plan::Physical::kInt64)
+        check(int64_t{1}, vector.as<int64_t>());
+    else
+        check(column::Int128{1}, vector.as<column::Int128>());
+}
+
 Vector Loader::plain(const ColumnView& view, base::Buffer& out) {
     if (text_) check_text(view);
     Vector vector;
@@ -234,6 +251,7 @@ Vector Loader::plain(const ColumnView& view, base::Buffer& out) {
         convert_(view, *this, out.data());
         vector.values = out.data();
     }
+    if (type_.id == plan::TypeId::kNumeric) check_digits(vector);
     return vector;
 }
 

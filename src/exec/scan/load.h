@@ -30,6 +30,7 @@ class Loader {
 
     Vector plain(const column::ColumnView& view, base::Buffer& out);
     void check_text(const column::ColumnView& view) const;
+    void check_digits(const Vector& vector) const;
 
     plan::Type type_;
     Convert convert_ = nullptr;  ///< null: the layout is the same

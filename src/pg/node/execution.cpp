@@ -18,9 +18,16 @@ namespace loom::pg {
 
 namespace {
 
+// Leaves the engine when PostgreSQL wants to end the statement or the session.
+class Interrupted : public std::exception {};
+
 class BackendHost : public exec::Host {
   public:
     void check_interrupts() override {
+        if (!InterruptPending) return;
+        // These may end the process from within CHECK_FOR_INTERRUPTS: the threads must be gone
+        // first.
+        if (ProcDiePending || QueryCancelPending || ClientConnectionLost) throw Interrupted();
         pg_call([] { CHECK_FOR_INTERRUPTS(); });
     }
 };
@@ -242,11 +249,23 @@ void Execution::make_datums(const exec::Batch& batch) {
     state_->rows = batch.rows;
 }
 
+// Fetches; if PostgreSQL wants to interrupt, ends the threads before it may.
+const exec::Batch* Execution::next_or_interrupt(exec::Host& host) {
+    try {
+        return query_->next(host);
+    } catch (const Interrupted&) {
+        stop();
+    }
+    pg_call([] { CHECK_FOR_INTERRUPTS(); });
+    // PostgreSQL let it pass after all, but the query is gone.
+    throw base::Error(base::ErrorKind::kCancelled, "canceling statement due to user request");
+}
+
 bool Execution::next_batch() {
     if (query_ == nullptr) start();
     BackendHost host;
     for (;;) {
-        const exec::Batch* batch = query_->next(host);
+        const exec::Batch* batch = next_or_interrupt(host);
         if (batch == nullptr) return false;
         if (batch->rows == 0) continue;
         make_datums(*batch);

@@ -38,6 +38,7 @@ class Execution {
     int threads() const noexcept { return options_.threads; }
 
   private:
+    const exec::Batch* next_or_interrupt(exec::Host& host);
     void start();
     void make_datums(const exec::Batch& batch);
     std::vector<plan::ParameterValue> evaluate_parameters();
