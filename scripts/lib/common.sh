@@ -5,6 +5,12 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 say() { printf '== %s\n' "$*"; }
 die() { printf 'error: %s\n' "$*" >&2; exit 1; }
 
+# PG_CONFIG, if set, is the pg_config of the PostgreSQL to build for and to run, before the PATH's.
+if [[ -n ${PG_CONFIG:-} ]]; then
+    [[ $PG_CONFIG == /*/pg_config && -x $PG_CONFIG ]] || die "PG_CONFIG is no full path of a pg_config: $PG_CONFIG"
+    export PATH=${PG_CONFIG%/*}:$PATH
+fi
+
 # build PRESET [TARGET...]: configures and builds into build/PRESET, with ninja's progress.
 build() {
     local preset=$1
@@ -13,7 +19,10 @@ build() {
     mkdir -p "$top/build"
     # Lets clones of one user share what ccache keeps.
     export CCACHE_BASEDIR=$top CCACHE_NOHASHDIR=1
-    (cd "$top" && cmake --preset "$preset" >"$log" 2>&1) || { tail -30 "$log"; die "cmake failed, see $log"; }
+    # Said each time, since CMake would keep the PostgreSQL of the last time.
+    local pg
+    pg=$(command -v pg_config) || true
+    (cd "$top" && cmake --preset "$preset" ${pg:+-DLOOM_PG_CONFIG="$pg"} >"$log" 2>&1) || { tail -30 "$log"; die "cmake failed, see $log"; }
     (cd "$top" && cmake --build "build/$preset" ${1:+--target "$@"})
 }
 

@@ -1,4 +1,5 @@
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -6,6 +7,7 @@
 #include "base/bitmap.h"
 #include "base/buffer.h"
 #include "base/bytes.h"
+#include "base/division.h"
 #include "base/error.h"
 
 namespace loom::base {
@@ -32,6 +34,31 @@ TEST(CheckedSlice, RefusesOverflowingRanges) {
     EXPECT_EQ(checked_slice(bytes, 4, 0, "x").size(), 0U);
     EXPECT_THROW(checked_slice(bytes, 5, 0, "x"), Error);
     EXPECT_THROW(checked_slice(bytes, 2, UINT64_MAX, "x"), Error);
+}
+
+TEST(Division, RoundsToOneSideForAllSigns) {
+    for (int divisor = 1; divisor <= 7; ++divisor)
+        for (int dividend = -30; dividend <= 30; ++dividend) {
+            const int below = floor_divide(dividend, divisor);
+            EXPECT_LE(below * divisor, dividend);
+            EXPECT_GT((below + 1) * divisor, dividend);
+            EXPECT_EQ(below * divisor + floor_modulo(dividend, divisor), dividend);
+            EXPECT_EQ(ceil_divide(dividend, divisor), dividend % divisor == 0 ? below : below + 1);
+        }
+}
+
+TEST(Division, TakesTheExtremesOfAType) {
+    constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+    constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+    EXPECT_EQ(floor_divide(kLeast, 1), kLeast);
+    EXPECT_EQ(floor_divide(kLeast, 1'000), -9'223'372'036'854'776);
+    EXPECT_EQ(ceil_divide(kLeast, 1'000), -9'223'372'036'854'775);
+    EXPECT_EQ(ceil_divide(kMost, 1'000), 9'223'372'036'854'776);
+    EXPECT_EQ(floor_divide(kMost, kMost), 1);
+    EXPECT_EQ(floor_modulo(kLeast, kMost), kMost - 1);
+    const __int128 wide = __int128{kLeast} * 1'000 - 1;
+    EXPECT_TRUE(floor_divide(wide, 1'000) == __int128{kLeast} - 1);
+    EXPECT_TRUE(ceil_divide(wide, 1'000) == kLeast);
 }
 
 TEST(Buffer, KeepsContentsWhenItGrowsAndCountsItsBytes) {

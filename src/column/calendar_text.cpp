@@ -2,7 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "base/division.h"
+
 namespace loom::column {
+
+using base::floor_divide;
+using base::floor_modulo;
 
 namespace {
 
@@ -20,15 +25,6 @@ int64_t ticks_per_second(TimeUnit unit) {
             return 1'000'000'000;
     }
     return 1;
-}
-
-int64_t floor_divide(int64_t a, int64_t b) {
-    return a / b - (a % b < 0 ? 1 : 0);
-}
-
-int64_t floor_modulo(int64_t a, int64_t b) {
-    const int64_t rest = a % b;
-    return rest < 0 ? rest + b : rest;
 }
 
 // Appends ".25" for a fraction of a second, nothing for 0.

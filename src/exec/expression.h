@@ -15,7 +15,9 @@
 namespace loom::exec {
 
 /// Tells whether the engine can evaluate an expression exactly as PostgreSQL does; if not, `reason`
-/// says why, for a DBA.
+/// says why, for a DBA. Text counts as of a deterministic collation, and its order as that of C.
+/// The elements of a numeric list (kAnyOf, kAllOf) have the scale of the value that they are
+/// compared with. Arms of a choice have one display scale.
 bool supports(const plan::Expr& expr, std::string* reason);
 
 /// A compiled expression with the parameters of one execution folded in. Immutable; threads share

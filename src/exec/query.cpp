@@ -45,6 +45,8 @@ struct Query::State {
     void run(CompiledPipeline& compiled, Host& host);
     void run_host_rows(Run& run, Host& host);
     void deliver(CompiledPipeline& compiled);
+    void finish(CompiledPipeline& compiled);
+    std::function<void()> poll();
     bool next_wave(Host& host);
     int workers_for(const CompiledPipeline& compiled) const;
     void note(const Run& run, double milliseconds);
@@ -123,6 +125,14 @@ void Query::State::run_host_rows(Run& run, Host& asked) {
     }
 }
 
+std::function<void()> Query::State::poll() {
+    return [this] { host->check_interrupts(); };
+}
+
+void Query::State::finish(CompiledPipeline& compiled) {
+    compiled.pipeline.sink->finish(poll());
+}
+
 // Hands the rows of a finished pipeline to whoever reads them.
 void Query::State::deliver(CompiledPipeline& compiled) {
     RowStore rows = compiled.take();
@@ -144,7 +154,7 @@ void Query::State::deliver(CompiledPipeline& compiled) {
                 rows.column(static_cast<size_t>(column)).encode();
             Join& join = compiled.target->pipeline.joins[compiled.target_join];
             join.table =
-                std::make_shared<JoinTable>(std::move(rows), compiled.build_keys, true, &budget);
+                std::make_shared<JoinTable>(std::move(rows), compiled.build_keys, poll(), &budget);
             if (join.matched != nullptr) {
                 const auto length = static_cast<uint64_t>(join.table->length());
                 join.matched->resize(length);
@@ -171,7 +181,7 @@ void Query::State::run(CompiledPipeline& compiled, Host& asked) {
             else
                 runner.run_stored();
         });
-    compiled.pipeline.sink->finish();
+    finish(compiled);
     deliver(compiled);
     compiled.pipeline.stored.reset();
     compiled.pipeline.joins.clear();
@@ -202,7 +212,7 @@ bool Query::State::next_wave(Host& asked) {
         if (last->runners[static_cast<size_t>(worker)]->run_scan(*last->morsels, true))
             any.store(true);
     });
-    last->compiled.pipeline.sink->finish();
+    finish(last->compiled);
     deliver(last->compiled);
     if (any.load()) return true;
     note(*last, 0);

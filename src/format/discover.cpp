@@ -188,7 +188,7 @@ struct Discovery {
         const Entries entries = list(dir);
         std::vector<std::string> data_files;
         for (const std::string& file : entries.files)
-            if (is_data_file(dir + "/" + file)) data_files.push_back(file);
+            if (is_data_file(fmt::format("{}/{}", dir, file))) data_files.push_back(file);
         if (data_files.empty() && is_hive(entries)) {
             const std::string name = prefix.empty() ? dir.substr(dir.rfind('/') + 1) : prefix;
             add_folder_as_one(dir, name, true);
@@ -199,11 +199,12 @@ struct Discovery {
         if (!whole || !add_folder_as_one(dir, prefix, false))
             for (const std::string& file : data_files) {
                 io::FileSetSpec spec;
-                spec.files = {dir + "/" + file};
-                add(prefix.empty() ? stem(file) : prefix + "_" + stem(file), spec);
+                spec.files = {fmt::format("{}/{}", dir, file)};
+                add(prefix.empty() ? stem(file) : fmt::format("{}_{}", prefix, stem(file)), spec);
             }
         for (const std::string& folder : entries.folders)
-            walk(dir + "/" + folder, prefix.empty() ? folder : prefix + "_" + folder, depth + 1);
+            walk(fmt::format("{}/{}", dir, folder),
+                 prefix.empty() ? folder : fmt::format("{}_{}", prefix, folder), depth + 1);
     }
 };
 

@@ -40,16 +40,17 @@ struct Civil {
 
 /// Returns the date of a day. Years run from March, so that the leap day is the last.
 LOOM_SQL constexpr Civil civil_of_day(int32_t day) {
-    // Days since 0000-03-01, moved by whole cycles of 400 years to be positive.
-    constexpr int64_t kCycle = 146097;
-    constexpr int64_t kCycles = 20;
-    const int64_t n = int64_t{day} + 730425 + kCycles * kCycle;
-    const int64_t cycle = n / kCycle;
-    const auto in_cycle = static_cast<int32_t>(n - cycle * kCycle);
-    const int32_t year_of_cycle =
+    // Days since 0000-03-01, moved by whole cycles of 400 years to be positive. 32 bits hold them,
+    // and divide faster.
+    constexpr uint32_t kCycle = 146097;
+    constexpr uint32_t kCycles = 20;
+    const uint32_t n = static_cast<uint32_t>(day) + (730425 + kCycles * kCycle);
+    const uint32_t cycle = n / kCycle;
+    const uint32_t in_cycle = n - cycle * kCycle;
+    const uint32_t year_of_cycle =
         (in_cycle - in_cycle / 1460 + in_cycle / 36524 - in_cycle / 146096) / 365;
-    const int32_t day_of_year =
-        in_cycle - (365 * year_of_cycle + year_of_cycle / 4 - year_of_cycle / 100);
+    const auto day_of_year = static_cast<int32_t>(
+        in_cycle - (365 * year_of_cycle + year_of_cycle / 4 - year_of_cycle / 100));
     const int32_t march_month = (5 * day_of_year + 2) / 153;
     const int32_t month = march_month < 10 ? march_month + 3 : march_month - 9;
     const auto year = static_cast<int32_t>((cycle - kCycles) * 400 + year_of_cycle);
@@ -217,10 +218,13 @@ LOOM_SQL constexpr int64_t timestamp_subtract_interval(int64_t time, Interval sp
 }
 /// date_pl_interval, date_mi_interval.
 LOOM_SQL constexpr int64_t date_add_interval(int32_t date, Interval span, Fault& fault) {
-    return timestamp_add(date_to_timestamp(date, fault), span, fault);
+    Fault conversion;
+    const int64_t time = date_to_timestamp(date, conversion);
+    fault.raise(conversion);
+    return conversion.bits() != 0 ? 0 : timestamp_add(time, span, fault);
 }
 LOOM_SQL constexpr int64_t date_subtract_interval(int32_t date, Interval span, Fault& fault) {
-    return timestamp_add(date_to_timestamp(date, fault), interval_negate(span, fault), fault);
+    return date_add_interval(date, interval_negate(span, fault), fault);
 }
 /// timestamp_mi: whole days and the rest. Infinite arguments are an error or, from PostgreSQL 17
 /// on, infinite; what passes 64 bits differs as well.

@@ -6,7 +6,7 @@
 
 namespace loom::sql {
 
-/// One bit each.
+/// One bit each. A definition sets bits and never looks at them: loops share one Fault among rows.
 enum FaultBits : uint32_t {
     kNoFault = 0,
     kInt2Range = 1U << 0,
@@ -34,10 +34,22 @@ enum FaultBits : uint32_t {
     kOther = 1U << 30
 };
 
-struct Fault {
-    uint32_t bits = 0;
+class Fault {
+  public:
+    LOOM_SQL constexpr void raise(FaultBits bit, bool when = true) { bits_ |= when ? bit : 0U; }
+    /// Raises kInt8Range if `sign` is negative: kept apart, so that a loop over 64-bit integers has
+    /// lanes of one width.
+    LOOM_SQL constexpr void raise_int8_range(int64_t sign) { int8_range_ |= sign; }
+    LOOM_SQL constexpr void raise(const Fault& other) {
+        bits_ |= other.bits_;
+        int8_range_ |= other.int8_range_;
+    }
 
-    LOOM_SQL constexpr void raise(FaultBits bit, bool when = true) { bits |= when ? bit : 0U; }
+    LOOM_SQL constexpr uint32_t bits() const { return bits_ | (int8_range_ < 0 ? kInt8Range : 0U); }
+
+  private:
+    uint32_t bits_ = 0;
+    int64_t int8_range_ = 0;
 };
 
 /// PostgreSQL's SQLSTATE and message of the lowest bit; null for what is not an error of SQL.

@@ -47,6 +47,15 @@ struct Wider {
 template <typename A, typename B>
 using WiderOf = typename Wider<A, B>::type;
 
+/// Raises the fault of a type if `sign` is negative.
+template <typename T>
+LOOM_SQL constexpr void raise_range(T sign, Fault& fault) {
+    if constexpr (sizeof(T) == 8)
+        fault.raise_int8_range(sign);
+    else
+        fault.raise(Integer<T>::kRange, sign < 0);
+}
+
 /// int4pl, int24pl, int48pl, ... The sign test keeps the loop in lanes of the type.
 template <typename A, typename B>
 LOOM_SQL constexpr WiderOf<A, B> integer_add(A a, B b, Fault& fault) {
@@ -55,7 +64,7 @@ LOOM_SQL constexpr WiderOf<A, B> integer_add(A a, B b, Fault& fault) {
     const T x = a;
     const T y = b;
     const T sum = static_cast<T>(static_cast<U>(static_cast<U>(x) + static_cast<U>(y)));
-    fault.raise(Integer<T>::kRange, ((x ^ sum) & (y ^ sum)) < 0);
+    raise_range<T>(static_cast<T>((x ^ sum) & (y ^ sum)), fault);
     return sum;
 }
 
@@ -67,7 +76,7 @@ LOOM_SQL constexpr WiderOf<A, B> integer_subtract(A a, B b, Fault& fault) {
     const T x = a;
     const T y = b;
     const T difference = static_cast<T>(static_cast<U>(static_cast<U>(x) - static_cast<U>(y)));
-    fault.raise(Integer<T>::kRange, ((x ^ y) & (x ^ difference)) < 0);
+    raise_range<T>(static_cast<T>((x ^ y) & (x ^ difference)), fault);
     return difference;
 }
 
@@ -174,12 +183,12 @@ LOOM_SQL constexpr T integer_smaller(T a, T b) {
     return a < b ? a : b;
 }
 
-/// bool(int4): int4_bool, and int4(bool): bool_int4.
+/// int4_bool, bool_int4. Booleans come as bytes: those of NULL rows may be neither 0 nor 1.
 LOOM_SQL constexpr bool int4_bool(int32_t a) {
     return a != 0;
 }
-LOOM_SQL constexpr int32_t bool_int4(bool a) {
-    return a ? 1 : 0;
+LOOM_SQL constexpr int32_t bool_int4(uint8_t a) {
+    return a != 0 ? 1 : 0;
 }
 
 }  // namespace loom::sql

@@ -87,6 +87,24 @@ LOOM_SQL Bytes text_trim(Bytes text) {
     return text_trim_left(without_padding(text));
 }
 
+/// ltrim, rtrim, btrim with the characters to remove, which must be ASCII here: then bytes are
+/// characters.
+LOOM_SQL bool is_any_of(uint8_t byte, Bytes set) {
+    for (int64_t i = 0; i < set.size; ++i)
+        if (set.data[i] == byte) return true;
+    return false;
+}
+template <bool kLeft, bool kRight>
+LOOM_SQL Bytes text_trim_set(Bytes text, Bytes set, Fault& fault) {
+    for (int64_t i = 0; i < set.size; ++i) fault.raise(kNotAscii, set.data[i] >= 0x80);
+    while (kLeft && text.size > 0 && is_any_of(text.data[0], set)) {
+        ++text.data;
+        --text.size;
+    }
+    while (kRight && text.size > 0 && is_any_of(text.data[text.size - 1], set)) --text.size;
+    return text;
+}
+
 LOOM_SQL bool text_starts_with(Bytes text, Bytes prefix) {
     return text.size >= prefix.size && compare_memory(text.data, prefix.data, prefix.size) == 0;
 }
@@ -107,9 +125,9 @@ LOOM_SQL int32_t text_position(Bytes text, Bytes part) {
 }
 
 /// booltext.
-LOOM_SQL Bytes bool_text(bool value) {
-    return value ? Bytes{reinterpret_cast<const uint8_t*>("true"), 4}
-                 : Bytes{reinterpret_cast<const uint8_t*>("false"), 5};
+LOOM_SQL Bytes bool_text(uint8_t value) {
+    return value != 0 ? Bytes{reinterpret_cast<const uint8_t*>("true"), 4}
+                      : Bytes{reinterpret_cast<const uint8_t*>("false"), 5};
 }
 
 /// Writes text.size bytes of upper or lower case. Only ASCII is the same in every locale but

@@ -297,7 +297,7 @@ void sizes() {
 void folders() {
     namespace fs = std::filesystem;
     auto one = [](const std::string& path,
-                  std::vector<std::pair<column::Field, std::vector<Cell>>> columns) {
+                  const std::vector<std::pair<column::Field, std::vector<Cell>>>& columns) {
         fs::create_directories(fs::path(path).parent_path());
         TextTable table;
         for (auto& [field, cells] : columns) table.add(field.name, field.type).cells = cells;

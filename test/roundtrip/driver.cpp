@@ -140,6 +140,8 @@ void write_prune_file(const fs::path& path) {
     parquet::Writer writer(schema, options, io::create_local_file(path.string()));
     std::vector<column::Column> built;
     std::vector<column::ColumnView> views;
+    built.reserve(builders.size());
+    views.reserve(builders.size());
     for (column::ColumnBuilder& builder : builders) built.push_back(builder.finish());
     for (column::Column& column : built) views.push_back(column.view());
     writer.write(views, 10'000);

@@ -239,6 +239,7 @@ TEST(TextFormat, QuotesWhatCsvNeedsQuoted) {
 std::optional<CommandLine> parse(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "loom-datagen");
     std::vector<char*> argv;
+    argv.reserve(arguments.size() + 1);
     for (std::string& argument : arguments) argv.push_back(argument.data());
     argv.push_back(nullptr);
     optind = 0;  // getopt starts afresh

@@ -74,6 +74,7 @@ class RowPrinter {
     void batch(std::vector<std::unique_ptr<format::ColumnReader>>& readers, int64_t row,
                int64_t count) {
         std::vector<ColumnView> views;
+        views.reserve(readers.size());
         for (auto& reader : readers) views.push_back(reader->read(row, count));
         std::string out;
         for (int64_t i = 0; i < count; ++i) {

@@ -16,6 +16,8 @@ namespace {
 // Code tuples up to this many are looked up in an array; it stays in the second-level cache.
 constexpr int64_t kMaxDirect = 1 << 16;
 constexpr uint64_t kFirstSize = 256;
+// Groups merged between two looks at the stop token: some milliseconds.
+constexpr int64_t kGroupsPerPoll = 1 << 15;
 
 struct Entry {
     uint32_t tag;
@@ -270,7 +272,8 @@ void GroupTable::assign(std::span<const Vector> keys, int64_t count, uint32_t* i
     assign_words(count, ids);
 }
 
-void GroupTable::assign_groups(const GroupTable& other, uint32_t* ids) {
+void GroupTable::assign_groups(const GroupTable& other, uint32_t* ids,
+                               const std::function<void()>& poll) {
     std::vector<std::vector<uint32_t>> interned(keys_.size());
     for (size_t k = 0; k < keys_.size(); ++k) {
         if (other.keys_[k].interner == nullptr) continue;
@@ -282,6 +285,7 @@ void GroupTable::assign_groups(const GroupTable& other, uint32_t* ids) {
     }
     std::vector<uint64_t> words(words_);
     for (int64_t group = 0; group < other.groups_; ++group) {
+        if (group % kGroupsPerPoll == 0) poll();
         const uint64_t* from =
             other.group_words_.as<uint64_t>() + group * static_cast<int64_t>(words_);
         std::copy_n(from, words_, words.begin());

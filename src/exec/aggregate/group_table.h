@@ -2,6 +2,7 @@
 // Gives each distinct tuple of group keys a number.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -37,8 +38,8 @@ class GroupTable {
 
     /// Sets ids[i] to the group of row i, making new groups as they appear. Keys of any form.
     void assign(std::span<const Vector> keys, int64_t count, uint32_t* ids);
-    /// As assign(), for all groups of another table.
-    void assign_groups(const GroupTable& other, uint32_t* ids);
+    /// As assign(), for all groups of another table. Calls `poll` now and then.
+    void assign_groups(const GroupTable& other, uint32_t* ids, const std::function<void()>& poll);
 
     int64_t groups() const noexcept { return groups_; }
     /// Appends key `key` of groups [0, groups()).

@@ -85,17 +85,21 @@ void field_of_timestamp(const KernelCall& call) {
     const Field field = field_of(call);
     run_unary_argument<R, int64_t, true>(call, 1, [=](int64_t time, Fault& fault) {
         fault.raise(sql::kOther, !sql::is_valid_timestamp(time));
-        return static_cast<R>(
-            sql::field_of_timestamp(field, sql::is_valid_timestamp(time) ? time : 0));
+        const sql::Int128 value =
+            sql::field_of_timestamp(field, sql::is_valid_timestamp(time) ? time : 0);
+        // PostgreSQL computes what passes 64 bits with fewer digits.
+        fault.raise(sql::kOther, value >= INT64_MAX);
+        return static_cast<R>(value);
     });
 }
 
 // The most used field, without the choice in the loop.
 void year_of_date(const KernelCall& call) {
-    run_unary_argument<int64_t, int32_t, true>(call, 1, [](int32_t date, Fault& fault) {
-        fault.raise(sql::kOther, !sql::is_valid_date(date));
-        return sql::field_of_day(Field::kYear, sql::is_valid_date(date) ? date : 0);
-    });
+    run_vector_argument<int64_t, int32_t>(
+        call, 1, [](int32_t date, Fault& fault) LOOM_INLINE_LAMBDA {
+            fault.raise(sql::kOther, !sql::is_valid_date(date));
+            return sql::field_of_day(Field::kYear, sql::is_valid_date(date) ? date : 0);
+        });
 }
 
 bool bind_extract_date(Args args, BoundFunction* bound, std::string* reason) {
@@ -148,7 +152,7 @@ void part_of_timestamp(const KernelCall& call) {
                 return static_cast<double>(whole / 1'000'000) * 1000.0 +
                        static_cast<double>(whole % 1'000'000) / 1000.0;
             case Field::kEpoch:
-                fault.raise(sql::kOther, value > INT64_MAX);
+                fault.raise(sql::kOther, value >= INT64_MAX);
                 return static_cast<double>(whole) / 1'000'000.0;
             default:
                 return static_cast<double>(whole);

@@ -95,8 +95,8 @@ void add_comparisons(std::vector<Function>& out) {
                                          "btfloat48cmp", {299, 300, 301, 302, 303, 304, 2194});
     add_order<FloatOrder, double, float>(out, TypeId::kFloat8, TypeId::kFloat4, "float84",
                                          "btfloat84cmp", {305, 306, 307, 308, 309, 310, 2195});
-    add_order<IntegerOrder, bool, bool>(out, TypeId::kBool, TypeId::kBool, "bool", "btboolcmp",
-                                        {60, 84, 56, 1691, 57, 1692, 1693});
+    add_order<IntegerOrder, uint8_t, uint8_t>(out, TypeId::kBool, TypeId::kBool, "bool",
+                                              "btboolcmp", {60, 84, 56, 1691, 57, 1692, 1693});
     add_order<IntegerOrder, int32_t, int32_t>(out, TypeId::kDate, TypeId::kDate, "date_",
                                               "date_cmp",
                                               {1086, 1091, 1087, 1088, 1089, 1090, 1092});

@@ -183,6 +183,8 @@ Compiler::Result Compiler::call(const Expr& expr) {
     if (node->function.type != expr.type)
         return refuse(fmt::format("function {} yields {}, not {}", expr.function,
                                   to_string(node->function.type), to_string(expr.type)));
+    if (find(expr.function)->comparison == Comparison::kOrder)
+        return refuse("a three-way comparison, of whose result only the sign is defined");
     node->may_fault = node->function.may_fault;
     if (!compile_args(expr, node.get())) return nullptr;
     node = finish(std::move(node));

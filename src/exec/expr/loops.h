@@ -57,7 +57,7 @@ void view_loop(const KernelCall& call, std::index_sequence<kAt...>) {
         if constexpr (S::kFaults) {
             sql::Fault fault;
             out[i] = kFunction(std::get<kAt>(args)[i * steps[kAt]]..., fault);
-            if (fault.bits != 0) raise(fault);
+            if (fault.bits() != 0) raise(fault);
         } else {
             out[i] = kFunction(std::get<kAt>(args)[i * steps[kAt]]...);
         }
@@ -77,7 +77,7 @@ void raise_first(const KernelCall& call, Test test) {
         if (call.validity != nullptr && !base::bit_at(call.validity, i)) continue;
         sql::Fault fault;
         test(i, fault);
-        if (fault.bits != 0) raise(fault);
+        if (fault.bits() != 0) raise(fault);
     }
 }
 
@@ -131,6 +131,18 @@ void run_vector_binary(const KernelCall& call, const Op& op) {
     if (set == simd::InstructionSet::kAvx2) return avx2::binary<R, A, B, false>(call, op);
 #endif
     portable::binary<R, A, B, false>(call, op);
+}
+
+template <typename R, typename A, typename Op>
+void run_vector_argument(const KernelCall& call, int at, const Op& op) {
+    KernelCall one = call;
+    one.args = call.args + at;
+#if defined(__x86_64__)
+    static const simd::InstructionSet set = simd::best_instruction_set();
+    if (set == simd::InstructionSet::kAvx512) return avx512::unary_loop<R, A, true>(one, op);
+    if (set == simd::InstructionSet::kAvx2) return avx2::unary_loop<R, A, true>(one, op);
+#endif
+    portable::unary_loop<R, A, true>(one, op);
 }
 
 /// Whether a loop over the types gains from wider vectors.

@@ -154,9 +154,24 @@ void blend(const Vector& from, const uint64_t* mask, int64_t rows, void* to) {
                 for (int64_t i = w * 64; i < w * 64 + 64; ++i) target[i] = source[i * step];
                 continue;
             }
-            for (uint64_t left = mask[w]; left != 0; left &= left - 1) {
-                const int64_t i = w * 64 + std::countr_zero(left);
-                target[i] = source[i * step];
+            // Few rows one by one; many by a choice in every row, which has no branches.
+            if (sizeof(T) > 8 || std::popcount(mask[w]) < 16 || (w + 1) * 64 > rows) {
+                for (uint64_t left = mask[w]; left != 0; left &= left - 1) {
+                    const int64_t i = w * 64 + std::countr_zero(left);
+                    target[i] = source[i * step];
+                }
+                continue;
+            }
+            if constexpr (sizeof(T) <= 8) {
+                const T* from_word = source + w * 64 * step;
+                T* to_word = target + w * 64;
+                const T first = from_word[0];
+                uint8_t chosen[64 + simd::kSelectionSlack];
+                simd::mask_to_bools(mask + w, 64, chosen);
+                for (int64_t i = 0; i < 64; ++i) {
+                    const T value = step == 0 ? first : from_word[i];
+                    to_word[i] = chosen[i] != 0 ? value : to_word[i];
+                }
             }
         }
     });

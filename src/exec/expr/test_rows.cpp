@@ -55,7 +55,6 @@ OwnedVector OwnedVector::plain(const Column& column) {
     const size_t rows = column.rows.size();
     const auto width = static_cast<size_t>(plan::width(plan::physical(column.type)));
     auto* values = static_cast<uint8_t*>(owned.room(rows * width));
-    if (column.type.id == TypeId::kBool) std::memset(values, 1, rows);
     auto* validity = static_cast<uint8_t*>(owned.room(rows / 8 + 1));
     bool nulls = false;
     for (size_t row = 0; row < rows; ++row) {

@@ -3,6 +3,7 @@
 #include "sql/text.h"
 
 #include <cstring>
+#include <tuple>
 
 #include "exec/expr/like_pattern.h"
 #include "exec/expr/loops.h"
@@ -67,6 +68,32 @@ bool bind_like(std::span<const Expr> args, BoundFunction* bound, std::string*) {
     return true;
 }
 
+// ILIKE: both sides in lower case, which is exact for ASCII only.
+template <bool kNegated>
+void like_without_case(const KernelCall& call) {
+    const Bytes* text = views(call.args[0]);
+    const Bytes* pattern = views(call.args[1]);
+    const int64_t step_text = step(call.args[0]);
+    const int64_t step_pattern = step(call.args[1]);
+    std::vector<uint8_t> lower;
+    for_known<bool>(call, [&](int64_t i) {
+        const Bytes a = text[i * step_text];
+        const Bytes b = pattern[i * step_pattern];
+        lower.resize(static_cast<size_t>(a.size + b.size) + 1);
+        Fault fault;
+        sql::change_case<false>(a, lower.data(), fault);
+        sql::change_case<false>(b, lower.data() + a.size, fault);
+        const bool matches =
+            sql::like({lower.data(), a.size}, {lower.data() + a.size, b.size}, fault);
+        if ((fault.bits() & sql::kNotAscii) != 0) {
+            fault = {};
+            fault.raise(sql::kNotAscii);
+        }
+        if (fault.bits() != 0) raise(fault);
+        return matches != kNegated;
+    });
+}
+
 // --- text that is made --------------------------------------------------------------------------
 
 void concatenate(const KernelCall& call) {
@@ -91,7 +118,7 @@ void change_case(const KernelCall& call) {
         uint8_t* to = room_for(call, text[i].size);
         Fault fault;
         sql::change_case<kUpper>(text[i], to, fault);
-        if (fault.bits != 0) raise(fault);
+        if (fault.bits() != 0) raise(fault);
         return Bytes{to, text[i].size};
     });
 }
@@ -167,6 +194,13 @@ void add_text_functions(std::vector<Function>& out) {
     like(1570, "notlike", kText, true);
     like(1632, "bpcharnlike", kBpchar, true);
 
+    for (const auto& [oid, name, text] :
+         {std::tuple{1633U, "texticlike", kText}, {1660U, "bpchariclike", kBpchar}})
+        out.push_back(with_kernel(oid, name, kBool, {text, kText}, like_without_case<false>, true));
+    for (const auto& [oid, name, text] :
+         {std::tuple{1634U, "texticnlike", kText}, {1661U, "bpcharicnlike", kBpchar}})
+        out.push_back(with_kernel(oid, name, kBool, {text, kText}, like_without_case<true>, true));
+
     out.push_back(make_function<sql::text_starts_with>(3696, "starts_with", kBool, kText, kText));
     for (const auto& [oid, name] : {std::pair{1257U, "textlen"},
                                     {1317U, "length"},
@@ -191,6 +225,11 @@ void add_text_functions(std::vector<Function>& out) {
     out.push_back(make_function<sql::text_trim>(885, "btrim", kText, kText));
     out.push_back(make_function<sql::text_trim_left>(881, "ltrim", kText, kText));
     out.push_back(make_function<sql::text_trim_right>(882, "rtrim", kText, kText));
+    out.push_back(make_function<sql::text_trim_set<true, true>>(884, "btrim", kText, kText, kText));
+    out.push_back(
+        make_function<sql::text_trim_set<true, false>>(875, "ltrim", kText, kText, kText));
+    out.push_back(
+        make_function<sql::text_trim_set<false, true>>(876, "rtrim", kText, kText, kText));
     out.push_back(make_function<sql::text_trim_right>(401, "text", kText, kBpchar));
     out.push_back(make_function<sql::text_position>(849, "position", kInt4, kText, kText));
     out.push_back(make_function<sql::text_position>(868, "strpos", kInt4, kText, kText));

@@ -16,6 +16,8 @@ namespace {
 // as long as the range is a small multiple of the rows, or small anyway.
 constexpr uint64_t kDenseFactor = 32;
 constexpr uint64_t kSmallRange = 1 << 16;
+// Rows entered between two looks at the stop token: some milliseconds.
+constexpr int64_t kRowsPerPoll = 1 << 16;
 
 template <typename T>
 bool key_range(const Vector& keys, int64_t* low, int64_t* high) {
@@ -33,7 +35,7 @@ bool key_range(const Vector& keys, int64_t* low, int64_t* high) {
 
 }  // namespace
 
-JoinTable::JoinTable(RowStore rows, std::vector<int> keys, bool want_rows,
+JoinTable::JoinTable(RowStore rows, std::vector<int> keys, const std::function<void()>& poll,
                      base::MemoryBudget* budget)
     : budget_(budget),
       rows_(std::move(rows)),
@@ -58,31 +60,30 @@ JoinTable::JoinTable(RowStore rows, std::vector<int> keys, bool want_rows,
             next_.as<int32_t>()[i] = i + 1 < rows_.length() ? static_cast<int32_t>(i + 1) : -1;
         return;
     }
-    if (!build_dense(want_rows)) build_hash();
+    if (!build_dense(poll)) build_hash(poll);
 }
 
 template <typename T>
-void JoinTable::fill_dense(const Vector& keys, bool want_rows) {
+void JoinTable::fill_dense(const Vector& keys, const std::function<void()>& poll) {
     const T* values = keys.as<T>();
     auto* words = bits_.as<uint64_t>();
     auto* next = next_.as<int32_t>();
-    int32_t* first = want_rows ? first_.as<int32_t>() : nullptr;
+    auto* first = first_.as<int32_t>();
     // Backwards, so that chains list rows in their order.
     for (int64_t i = keys.length - 1; i >= 0; --i) {
+        if (i % kRowsPerPoll == 0) poll();
         if (keys.is_null(i)) continue;
         const uint64_t place =
             static_cast<uint64_t>(int64_t{values[i]}) - static_cast<uint64_t>(base_);
         const uint64_t bit = uint64_t{1} << (place & 63);
         unique_ &= (words[place >> 6] & bit) == 0;
         words[place >> 6] |= bit;
-        if (first != nullptr) {
-            next[i] = first[place];
-            first[place] = static_cast<int32_t>(i);
-        }
+        next[i] = first[place];
+        first[place] = static_cast<int32_t>(i);
     }
 }
 
-bool JoinTable::build_dense(bool want_rows) {
+bool JoinTable::build_dense(const std::function<void()>& poll) {
     if (keys_.size() != 1 || !is_integer(physical_[0])) return false;
     const Vector& keys = key_views_[0];
     int64_t low = 0;
@@ -102,18 +103,16 @@ bool JoinTable::build_dense(bool want_rows) {
     base_ = low;
     range_ = range;
     footprint_ = words * sizeof(uint64_t);
-    if (want_rows) {
-        first_.resize(range * sizeof(int32_t));
-        std::memset(first_.data(), 0xff, range * sizeof(int32_t));
-        next_.resize(static_cast<uint64_t>(rows_.length()) * sizeof(int32_t));
-        std::memset(next_.data(), 0xff, next_.size());
-    }
+    first_.resize(range * sizeof(int32_t));
+    if (range > 0) std::memset(first_.data(), 0xff, range * sizeof(int32_t));
+    next_.resize(static_cast<uint64_t>(rows_.length()) * sizeof(int32_t));
+    if (rows_.length() > 0) std::memset(next_.data(), 0xff, next_.size());
     if (physical_[0] == plan::Physical::kInt16)
-        fill_dense<int16_t>(keys, want_rows);
+        fill_dense<int16_t>(keys, poll);
     else if (physical_[0] == plan::Physical::kInt32)
-        fill_dense<int32_t>(keys, want_rows);
+        fill_dense<int32_t>(keys, poll);
     else
-        fill_dense<int64_t>(keys, want_rows);
+        fill_dense<int64_t>(keys, poll);
     return true;
 }
 
@@ -141,7 +140,7 @@ bool any_null(std::span<const Vector> keys, int64_t row) {
 
 }  // namespace
 
-void JoinTable::build_hash() {
+void JoinTable::build_hash(const std::function<void()>& poll) {
     const auto rows = static_cast<uint64_t>(rows_.length());
     const uint64_t size = std::bit_ceil(std::max<uint64_t>(rows * 2, 64));
     entry_mask_ = size - 1;
@@ -152,6 +151,7 @@ void JoinTable::build_hash() {
     std::memset(next_.data(), 0xff, next_.size());
     auto* next = next_.as<int32_t>();
     for (int64_t row = rows_.length() - 1; row >= 0; --row) {
+        if (row % kRowsPerPoll == 0) poll();
         if (null_key_ && any_null(key_views_, row)) continue;
         const uint64_t hash = row_hash(key_views_, physical_, row);
         const auto tag = static_cast<uint32_t>(hash >> 32);

@@ -2,6 +2,7 @@
 // The build side of a join, in the form that its keys allow.
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -31,8 +32,10 @@ struct ProbeScratch {
 /// Immutable once built; threads share it.
 class JoinTable {
   public:
-    /// `keys` are columns of `rows`. `want_rows`: whether lookup() will be called.
-    JoinTable(RowStore rows, std::vector<int> keys, bool want_rows, base::MemoryBudget* budget);
+    /// `keys` are columns of `rows`.
+    /// `poll` is called now and then while the table is built.
+    JoinTable(RowStore rows, std::vector<int> keys, const std::function<void()>& poll,
+              base::MemoryBudget* budget);
 
     int64_t length() const noexcept { return rows_.length(); }
     const RowStore& rows() const noexcept { return rows_; }
@@ -60,10 +63,10 @@ class JoinTable {
         int32_t row;
     };
 
-    bool build_dense(bool want_rows);
-    void build_hash();
+    bool build_dense(const std::function<void()>& poll);
+    void build_hash(const std::function<void()>& poll);
     template <typename T>
-    void fill_dense(const Vector& keys, bool want_rows);
+    void fill_dense(const Vector& keys, const std::function<void()>& poll);
     template <typename T>
     void lookup_dense(const T* values, int64_t count, int32_t* first) const;
     void lookup_hash(std::span<const Vector> keys, int64_t count, int32_t* first,

@@ -101,12 +101,13 @@ void AggregateSink::consume(int index, Frame& frame) {
     }
 }
 
-void AggregateSink::merge(Worker& into, Worker& from) {
+void AggregateSink::merge(Worker& into, Worker& from, const Poll& poll) {
     const int64_t groups = group_count(from);
     std::vector<uint32_t> map(static_cast<size_t>(groups), 0);
-    if (into.groups != nullptr) into.groups->assign_groups(*from.groups, map.data());
+    if (into.groups != nullptr) into.groups->assign_groups(*from.groups, map.data(), poll);
     const int64_t merged = group_count(into);
     for (size_t i = 0; i < calls_.size(); ++i) {
+        poll();
         into.calls[i].accumulator->resize(merged);
         from.calls[i].accumulator->resize(groups);
         if (!calls_[i].distinct) {
@@ -139,21 +140,23 @@ void AggregateSink::finish_distinct(Worker& worker, int64_t groups) {
         StoredColumn value(calls_[i].arg, budget_);
         call.distinct->output(0, group);
         call.distinct->output(1, value);
-        if (value.length() > 0)
-            call.accumulator->update(group.values<uint32_t>(), value.view());
+        if (value.length() > 0) call.accumulator->update(group.values<uint32_t>(), value.view());
     }
 }
 
-void AggregateSink::finish() {
+void AggregateSink::finish(const Poll& poll) {
     Worker& first = *workers_[0];
     for (size_t i = 1; i < workers_.size(); ++i)
-        if (workers_[i]->used) merge(first, *workers_[i]);
+        if (workers_[i]->used) merge(first, *workers_[i], poll);
     const int64_t groups = key_slots_.empty() && grouped_ && !first.used ? 0 : group_count(first);
     finish_distinct(first, group_count(first));
     std::vector<plan::Type> types = key_types_;
     for (const AggregateCall& call : calls_) types.push_back(call.type);
     rows_ = std::make_unique<RowStore>(types, budget_);
-    for (size_t i = 0; i < key_types_.size(); ++i) first.groups->output(i, rows_->column(i));
+    for (size_t i = 0; i < key_types_.size(); ++i) {
+        poll();
+        first.groups->output(i, rows_->column(i));
+    }
     for (size_t i = 0; i < calls_.size(); ++i)
         first.calls[i].accumulator->output(groups, rows_->column(key_types_.size() + i));
     rows_->set_length(groups);

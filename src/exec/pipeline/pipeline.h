@@ -3,6 +3,7 @@
 // it runs; each worker has a Frame.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -71,6 +72,9 @@ struct Step {
 
 class Sink;
 
+/// Looks whether the query shall end, and throws if so.
+using Poll = std::function<void()>;
+
 struct Pipeline {
     std::string name;
     // Source: a table, stored rows, or the host.
@@ -102,10 +106,9 @@ class Sink {
     virtual void begin(int workers) = 0;
     /// Takes the rows of a frame; called by worker `worker` alone.
     virtual void consume(int worker, Frame& frame) = 0;
-    /// Called once, by one thread, after all workers are done.
-    virtual void finish() = 0;
-    /// Whether no further rows are wanted.
-    virtual bool satisfied() const { return false; }
+    /// Called once, by the caller's thread, after all workers are done. Calls `poll` at least
+    /// every few milliseconds; what that throws ends the query.
+    virtual void finish(const Poll& poll) = 0;
 };
 
 }  // namespace loom::exec

@@ -32,7 +32,7 @@ uint64_t cycles() noexcept {
 }  // namespace
 
 Runner::Runner(const Pipeline& pipeline, SharedRun& shared, const TableSource* table, int worker,
-               std::function<void()> poll, base::MemoryBudget* budget)
+               Poll poll, base::MemoryBudget* budget)
     : pipeline_(pipeline),
       shared_(shared),
       worker_(worker),

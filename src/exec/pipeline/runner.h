@@ -24,7 +24,7 @@ class Runner {
   public:
     /// `poll` is called at least once a batch; what it throws ends the run.
     Runner(const Pipeline& pipeline, SharedRun& shared, const TableSource* table, int worker,
-           std::function<void()> poll, base::MemoryBudget* budget);
+           Poll poll, base::MemoryBudget* budget);
 
     /// Runs morsels until none is left (or one, if `single`). Returns whether it ran any.
     bool run_scan(MorselQueue& morsels, bool single);
@@ -54,7 +54,7 @@ class Runner {
     const Pipeline& pipeline_;
     SharedRun& shared_;
     int worker_;
-    std::function<void()> poll_;
+    Poll poll_;
     base::MemoryBudget* budget_;
     std::unique_ptr<ScanCursor> cursor_;
     std::vector<std::unique_ptr<Frame>> frames_;  ///< [0], and one for each kMatch step

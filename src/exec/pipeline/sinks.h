@@ -18,7 +18,7 @@ class StoreSink : public Sink {
 
     void begin(int workers) override;
     void consume(int worker, Frame& frame) override;
-    void finish() override;
+    void finish(const Poll& poll) override;
 
     /// Appends build rows of `join` after the probe: column i of the result is build column
     /// columns[i], or NULL where that is -1.
@@ -44,10 +44,10 @@ class SortSink final : public StoreSink {
     SortSink(std::vector<int> slots, std::vector<plan::Type> types, std::vector<plan::SortKey> keys,
              int64_t limit, base::MemoryBudget* budget);
     void consume(int worker, Frame& frame) override;
-    void finish() override;
+    void finish(const Poll& poll) override;
 
   private:
-    RowStore sorted(RowStore rows) const;
+    RowStore sorted(RowStore rows, const Poll* poll) const;
 
     std::vector<plan::SortKey> keys_;
     int64_t limit_;
@@ -71,7 +71,7 @@ class AggregateSink final : public Sink {
 
     void begin(int workers) override;
     void consume(int worker, Frame& frame) override;
-    void finish() override;
+    void finish(const Poll& poll) override;
     RowStore take();
 
   private:
@@ -94,7 +94,7 @@ class AggregateSink final : public Sink {
     };
     void aggregate(Worker& worker, const AggregateCall& call, Call& state, Frame& frame,
                    const uint32_t* ids);
-    void merge(Worker& into, Worker& from);
+    void merge(Worker& into, Worker& from, const Poll& poll);
     void finish_distinct(Worker& worker, int64_t groups);
     int64_t group_count(const Worker& worker) const;
 

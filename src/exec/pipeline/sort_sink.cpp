@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "exec/key.h"
@@ -65,12 +66,18 @@ int compare(const Vector& v, Physical physical, uint32_t a, uint32_t b) {
     return 0;
 }
 
+// Comparisons between two looks at the stop token: some milliseconds.
+constexpr uint32_t kComparisonsPerPoll = 1 << 16;
+
 struct RowOrder {
+    const Poll* poll;
+    mutable uint32_t comparisons;
     std::vector<Vector> columns;
     std::vector<Physical> physical;
     const std::vector<plan::SortKey>& keys;
 
     bool operator()(uint32_t a, uint32_t b) const {
+        if (++comparisons % kComparisonsPerPoll == 0 && poll != nullptr) (*poll)();
         for (size_t k = 0; k < keys.size(); ++k) {
             const Vector& column = columns[k];
             const bool a_null = column.is_null(a);
@@ -99,12 +106,12 @@ void SortSink::consume(int worker, Frame& frame) {
     // A top-n throws away what cannot be among the first, now and then.
     RowStore& part = *parts_[worker];
     if (limit_ >= 0 && part.length() >= std::max<int64_t>(limit_ * 4, 65'536))
-        part = sorted(std::move(part));
+        part = sorted(std::move(part), nullptr);
 }
 
-RowStore SortSink::sorted(RowStore rows) const {
+RowStore SortSink::sorted(RowStore rows, const Poll* poll) const {
     if (rows.length() > UINT32_MAX) throw Unrepresentable("a sort of more than 4,294,967,295 rows");
-    RowOrder order{{}, {}, keys_};
+    RowOrder order{poll, 0, {}, {}, keys_};
     for (const plan::SortKey& key : keys_) {
         const StoredColumn& column = rows.column(static_cast<size_t>(key.column));
         order.columns.push_back(column.view());
@@ -115,9 +122,10 @@ RowStore SortSink::sorted(RowStore rows) const {
     size_t count = positions.size();
     if (limit_ >= 0 && static_cast<size_t>(limit_) < count) {
         count = static_cast<size_t>(limit_);
-        std::partial_sort(positions.begin(), positions.begin() + limit_, positions.end(), order);
+        std::partial_sort(positions.begin(), positions.begin() + limit_, positions.end(),
+                          std::cref(order));
     } else {
-        std::sort(positions.begin(), positions.end(), order);
+        std::sort(positions.begin(), positions.end(), std::cref(order));
     }
     RowStore result(types_, budget_);
     for (size_t i = 0; i < types_.size(); ++i)
@@ -127,9 +135,9 @@ RowStore SortSink::sorted(RowStore rows) const {
     return result;
 }
 
-void SortSink::finish() {
-    StoreSink::finish();
-    *rows_ = sorted(std::move(*rows_));
+void SortSink::finish(const Poll& poll) {
+    StoreSink::finish(poll);
+    *rows_ = sorted(std::move(*rows_), &poll);
 }
 
 }  // namespace loom::exec

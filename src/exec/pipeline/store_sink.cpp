@@ -25,9 +25,12 @@ void StoreSink::append_build_rows(const Join* join, std::vector<int> columns) {
     build_columns_ = std::move(columns);
 }
 
-void StoreSink::finish() {
+void StoreSink::finish(const Poll& poll) {
     rows_ = std::move(parts_[0]);
-    for (size_t i = 1; i < parts_.size(); ++i) rows_->append_store(std::move(*parts_[i]));
+    for (size_t i = 1; i < parts_.size(); ++i) {
+        poll();
+        rows_->append_store(std::move(*parts_[i]));
+    }
     parts_.clear();
     if (join_ == nullptr) return;
     const bool wanted = join_->type == plan::JoinType::kRightSemi;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "format/arrow/flatbuffer_access.h"
+#include "format/arrow/metadata_in_place.h"
 #include "ipc_generated.h"
 
 namespace loom::arrow {
@@ -129,14 +130,15 @@ void BatchHeader::read_codec(const fb::RecordBatch& batch) {
     }
     // Writers of 0.17, which was before V5, named the codec in the message's metadata.
     if (!union_validity_) return;
-    std::string_view old = metadata("ARROW:experimental_compression");
-    if (old.data() == nullptr) return;
+    uint32_t guess = 0;
+    const auto old = metadata("ARROW:experimental_compression", &guess);
+    if (!old) return;
     if (old == "ZSTD" || old == "zstd")
         codec_ = codec::Codec::kZstd;
     else if (old == "LZ4" || old == "lz4" || old == "LZ4_FRAME" || old == "lz4_frame")
         codec_ = codec::Codec::kLz4Frame;
     else
-        base::raise(ErrorKind::kUnsupported, "body codec \"{}\"", old);
+        base::raise(ErrorKind::kUnsupported, "body codec \"{}\"", *old);
 }
 
 BatchHeader::Node BatchHeader::node(int32_t index) const {
@@ -189,20 +191,23 @@ BatchHeader::Metadata& BatchHeader::loaded_metadata() const {
     return *metadata_;
 }
 
-std::string_view BatchHeader::metadata(std::string_view key) const {
+std::optional<std::string> BatchHeader::metadata(std::string_view key, uint32_t* guess) const {
     // Looking through the pairs is faster than making a map, unless somebody wants many.
     constexpr int kLookupsBeforeMap = 8;
     std::lock_guard<std::mutex> lock(mutex_);
-    Metadata& metadata = loaded_metadata();
-    if (++metadata.lookups < kLookupsBeforeMap) {
-        for (const auto& [name, value] : metadata.entries)
-            if (name == key) return value;
-        return {};
+    if (metadata_ == nullptr && ++lookups_ < kLookupsBeforeMap) {
+        const MetadataInPlace pairs(bytes_.span());
+        const uint32_t found = pairs.find(key, *guess);
+        if (found == pairs.size()) return std::nullopt;
+        *guess = found;
+        return pairs.value(found);
     }
+    Metadata& metadata = loaded_metadata();
     if (metadata.by_key.empty())
         metadata.by_key.insert(metadata.entries.begin(), metadata.entries.end());
     auto found = metadata.by_key.find(key);
-    return found == metadata.by_key.end() ? std::string_view() : found->second;
+    if (found == metadata.by_key.end()) return std::nullopt;
+    return std::string(found->second);
 }
 
 std::vector<column::KeyValue> BatchHeader::all_metadata() const {

@@ -3,6 +3,8 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -75,8 +77,10 @@ class BatchHeader {
     /// Returns whether unions have a validity buffer (before metadata V5).
     bool union_validity() const noexcept { return union_validity_; }
 
-    /// Returns the metadata value of `key`, or an empty view with null data.
-    std::string_view metadata(std::string_view key) const;
+    /// Returns the metadata value of `key`. `*guess` is where the key may stand, such as where it
+    /// stood in another batch, and becomes where it does; of keys that are there twice any may
+    /// count.
+    std::optional<std::string> metadata(std::string_view key, uint32_t* guess) const;
     std::vector<column::KeyValue> all_metadata() const;
 
   private:
@@ -85,8 +89,7 @@ class BatchHeader {
         Bytes bytes;
         std::vector<std::pair<std::string_view, std::string_view>> entries;
         std::unordered_map<std::string_view, std::string_view>
-            by_key;  ///< made after a few look-ups
-        int lookups = 0;
+            by_key;  ///< made by the first look-up
     };
 
     void read_codec(const fb::RecordBatch& batch);
@@ -103,7 +106,8 @@ class BatchHeader {
     bool union_validity_ = false;
     std::vector<int64_t> views_before_;  ///< prefix sums of view buffer counts
     mutable std::mutex mutex_;
-    mutable std::unique_ptr<Metadata> metadata_;
+    mutable std::unique_ptr<Metadata> metadata_;  ///< made after a few look-ups
+    mutable int lookups_ = 0;
 };
 
 }  // namespace loom::arrow

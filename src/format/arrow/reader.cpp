@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <type_traits>
 #include <unordered_map>
 
@@ -32,11 +33,15 @@ struct Table {
     DictionaryStore dictionaries;
     bool own_statistics = false;
     std::unordered_map<std::string_view, int> name_counts;
+    /// Where keys of a field's bounds stood in the batch last asked: writers keep their order. Two
+    /// a field.
+    std::vector<std::atomic<uint32_t>> key_positions;
 
     Table(std::shared_ptr<io::File> file, const format::OpenOptions& options)
         : source(std::move(file), options.budget),
           container(read_container(source, options.stop)),
-          dictionaries(source, container) {
+          dictionaries(source, container),
+          key_positions(2 * container.schema.schema.fields.size()) {
         const column::Schema& schema = container.schema.schema;
         for (const column::KeyValue& entry : schema.metadata)
             if (entry.key == kStatisticsKey && entry.value == kStatisticsExact)
@@ -386,9 +391,9 @@ class ArrowTableReader final : public format::TableReader {
             result.null_count = std::max<int64_t>(-1, header->node(shape.first_node).null_count);
         // Keys name a field; if two fields share the name, nobody knows which one is meant.
         if (table_->name_counts.at(field.name) != 1) return result;
-        const auto min_max = header->metadata(std::string(kMinMaxPrefix) + field.name);
-        if (min_max.data() != nullptr) {
-            parse_min_max(min_max, *field.type,
+        const auto min_max = bounds_metadata(*header, kMinMaxPrefix, column, 0);
+        if (min_max) {
+            parse_min_max(*min_max, *field.type,
                           table_->own_statistics ? Trust::kOwn : Trust::kForeign, result);
         } else {
             const std::string* min_values = field.find_metadata(kMinValuesKey);
@@ -397,10 +402,21 @@ class ArrowTableReader final : public format::TableReader {
                 parse_value_lists(*min_values, *max_values, row_group, *field.type, result);
         }
         if (table_->own_statistics) {
-            const auto detail = header->metadata(std::string(kDetailPrefix) + field.name);
-            if (detail.data() != nullptr) parse_detail(detail, result);
+            const auto detail = bounds_metadata(*header, kDetailPrefix, column, 1);
+            if (detail) parse_detail(*detail, result);
         }
+        table_->source.check();
         return result;
+    }
+
+    std::optional<std::string> bounds_metadata(const BatchHeader& header, std::string_view prefix,
+                                               int column, size_t kind) const {
+        auto& position = table_->key_positions[2 * static_cast<size_t>(column) + kind];
+        uint32_t guess = position.load(std::memory_order_relaxed);
+        auto value = header.metadata(
+            std::string(prefix) + schema().fields[static_cast<size_t>(column)].name, &guess);
+        position.store(guess, std::memory_order_relaxed);
+        return value;
     }
 
     std::shared_ptr<Table> table_;

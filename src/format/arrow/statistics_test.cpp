@@ -6,8 +6,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
+#include "format/arrow/batch_header.h"
+#include "format/arrow/container.h"
 #include "format/arrow/reader.h"
+#include "format/arrow/source.h"
 #include "format/arrow/test_columns.h"
 #include "format/arrow/writer.h"
 
@@ -103,9 +107,9 @@ column::Field named(const char* name, column::TypePtr type, int dictionary = 0) 
     return field;
 }
 
-std::unique_ptr<format::TableReader> written(const column::Schema& schema,
-                                             std::vector<column::Column>& columns,
-                                             bool stream = false, int64_t batch_rows = 1000) {
+std::shared_ptr<io::File> written_file(const column::Schema& schema,
+                                       std::vector<column::Column>& columns, bool stream = false,
+                                       int64_t batch_rows = 1000) {
     std::string bytes;
     WriterOptions options;
     options.stream = stream;
@@ -115,7 +119,13 @@ std::unique_ptr<format::TableReader> written(const column::Schema& schema,
     for (column::Column& c : columns) views.push_back(c.view());
     writer.write(views, columns[0].length);
     writer.finish();
-    return open(io::memory_file("test", bytes), {});
+    return io::memory_file("test", bytes);
+}
+
+std::unique_ptr<format::TableReader> written(const column::Schema& schema,
+                                             std::vector<column::Column>& columns,
+                                             bool stream = false, int64_t batch_rows = 1000) {
+    return open(written_file(schema, columns, stream, batch_rows), {});
 }
 
 TEST(Statistics, WriterBoundsAreExact) {
@@ -214,6 +224,36 @@ TEST(Statistics, DuplicateNamesHaveNone) {
     auto table = written(schema, columns);
     EXPECT_FALSE(table->statistics(0, 0).min.known());
     EXPECT_EQ(table->statistics(0, 0).null_count, 0);
+}
+
+// The place of a key in one batch is a guess in the next, which may have other keys.
+TEST(Statistics, KeysAreFoundWhateverTheGuess) {
+    column::Schema schema;
+    std::vector<column::Column> columns;
+    for (const char* name : {"a", "b", "c"}) {
+        schema.fields.push_back(named(name, make_type(TypeId::kFloat64)));
+        columns.push_back(testing::random_column(schema.fields.back().type, 10, 0, columns.size()));
+    }
+    const Source source(written_file(schema, columns), nullptr);
+    const Container container = read_container(source, nullptr);
+    const std::vector<column::KeyValue> pairs =
+        BatchHeader(source, container.batches[0].place).all_metadata();
+    ASSERT_EQ(pairs.size(), 6U);
+    for (uint32_t first = 0; first <= pairs.size(); ++first) {
+        // The look-ups of one header go from reading in place to a map.
+        const BatchHeader header(source, container.batches[0].place);
+        for (size_t i = 0; i < 2 * pairs.size(); ++i) {
+            const column::KeyValue& pair = pairs[i % pairs.size()];
+            uint32_t guess = first;
+            EXPECT_EQ(header.metadata(pair.key, &guess), pair.value) << pair.key;
+        }
+    }
+    const BatchHeader header(source, container.batches[0].place);
+    uint32_t guess = std::numeric_limits<uint32_t>::max();
+    EXPECT_EQ(header.metadata(pairs[3].key, &guess), pairs[3].value);
+    EXPECT_EQ(guess, 3U);
+    EXPECT_FALSE(header.metadata("min_max_stats.d", &guess));
+    EXPECT_EQ(guess, 3U);
 }
 
 TEST(Statistics, EveryBatchHasItsOwn) {

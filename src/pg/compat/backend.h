@@ -2,6 +2,11 @@
 // The only door to PostgreSQL's headers, and the only place that knows how its versions differ.
 // Every file of src/pg includes this one first.
 
+// utils/pg_locale.h includes ICU's headers, whose C++ part must not stand in extern "C". PostgreSQL
+// says so itself in newer minor releases only (15.20 does, 16.6 does not).
+#undef U_SHOW_CPLUSPLUS_API
+#define U_SHOW_CPLUSPLUS_API 0
+
 extern "C" {
 #include "postgres.h"
 

@@ -152,7 +152,9 @@ void explain_scan(ForeignScanState* node, ExplainState* es) {
                                  std::vector<int64_t>(state->scan->files().size()));
         }
         explain_columns(*state->scan, es);
-        if (es->analyze)
+        if (es->analyze && !state->scan->listed())
+            explain_quals(node, es, {}, false);  // never executed: there is nothing to count
+        else if (es->analyze)
             explain_analyzed(node, es);
         else
             explain_planned(node, es);

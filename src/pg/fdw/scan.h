@@ -46,6 +46,8 @@ class FileScan {
 
     /// Returns the files, listing them on first use; set_files() replaces the list.
     const std::vector<io::SourceFile>& files();
+    /// Returns whether the files are known; they are not in a scan that was never started.
+    bool listed() const noexcept { return listed_; }
     void set_files(std::vector<io::SourceFile> files);
     /// Opens all files now, so that they keep the version they have, as far as descriptors allow.
     void open_all();

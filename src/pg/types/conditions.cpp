@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "base/division.h"
+
 extern "C" {
 #include "access/stratnum.h"
 #include "mb/pg_wchar.h"
@@ -13,6 +15,8 @@ extern "C" {
 
 namespace loom::pg {
 
+using base::ceil_divide;
+using base::floor_divide;
 using column::DataType;
 using column::Int128;
 using column::TimeUnit;
@@ -151,15 +155,6 @@ UnitScale unit_scale(const DataType& field) {
             return {1, 1'000};
     }
     return {1, 1};
-}
-
-Int128 floor_divide(Int128 value, Int128 divisor) {
-    const Int128 quotient = value / divisor;
-    return quotient - ((value % divisor) < 0 ? 1 : 0);
-}
-
-Int128 ceil_divide(Int128 value, Int128 divisor) {
-    return -floor_divide(-value, divisor);
 }
 
 // The values of a field that satisfy `column OP value`.

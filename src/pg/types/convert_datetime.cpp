@@ -4,6 +4,8 @@
 
 #include "pg/types/convert_steps.h"
 
+#include "base/division.h"
+
 extern "C" {
 #include "utils/date.h"
 #include "utils/datetime.h"
@@ -12,6 +14,7 @@ extern "C" {
 
 namespace loom::pg {
 
+using base::floor_divide;
 using column::ColumnView;
 using column::TimeUnit;
 using column::TypeId;
@@ -20,11 +23,6 @@ namespace {
 
 constexpr int64_t kEpochDays = POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE;
 constexpr int64_t kEpochMicros = kEpochDays * USECS_PER_DAY;
-
-int64_t floor_divide(int64_t value, int64_t divisor) {
-    const int64_t quotient = value / divisor;
-    return quotient - ((value % divisor) < 0 ? 1 : 0);
-}
 
 // Scales a count of `unit` to microseconds; returns false on overflow.
 bool to_micros(int64_t value, TimeUnit unit, int64_t* micros) {

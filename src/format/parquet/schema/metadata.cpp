@@ -286,8 +286,6 @@ ColumnChunk read_column_chunk(CompactReader& in) {
             case 7:
                 return in.get(type, out.column_index_length);
             case 8:
-                out.encrypted = true;
-                return false;
             case 9:
                 out.encrypted = true;
                 return false;

@@ -116,7 +116,7 @@ TEST(SchemaTree, OddShapes) {
     EXPECT_THROW(build_schema(deep), base::Error);
 }
 
-std::string leaf_type(SchemaElement element) {
+std::string leaf_type(const SchemaElement& element) {
     return to_string(*make_leaf_type(element).type);
 }
 

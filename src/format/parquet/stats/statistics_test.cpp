@@ -11,8 +11,6 @@
 namespace loom::parquet {
 namespace {
 
-using column::Scalar;
-
 template <typename T>
 std::vector<uint8_t> plain(T value) {
     const auto* from = reinterpret_cast<const uint8_t*>(&value);

@@ -48,7 +48,7 @@ TEST(Variant, Containers) {
 }
 
 TEST(Variant, RefusesDamage) {
-    for (Bytes value :
+    for (const Bytes& value :
          {Bytes{}, Bytes{0x0C}, Bytes{0x0D, 'a'}, Bytes{0x03, 200, 0}, Bytes{0x03, 1, 5, 1, 0},
           Bytes{0x02, 1, 7, 0, 1, 0}, Bytes{0x13, 0xFF, 0xFF, 0xFF, 0xFF, 0}})
         EXPECT_THROW(json(value), base::Error);

@@ -263,7 +263,7 @@ Node SchemaPlan::add_map(const Field& field, Place place, Node node) {
     return node;
 }
 
-Node SchemaPlan::add_struct(const Field& field, Place place, Node node) {
+Node SchemaPlan::add_struct(const Field& field, const Place& place, Node node) {
     if (field.type->children.empty()) unsupported(place.path, *field.type);
     Element& group = elements_.back();
     group.children = static_cast<int>(field.type->children.size());

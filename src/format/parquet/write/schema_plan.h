@@ -64,7 +64,7 @@ struct SchemaPlan {
     Node add(const column::Field& field, Place place, const std::string& name);
     Node add_list(const column::Field& field, Place place, Node node);
     Node add_map(const column::Field& field, Place place, Node node);
-    Node add_struct(const column::Field& field, Place place, Node node);
+    Node add_struct(const column::Field& field, const Place& place, Node node);
     Node add_leaf(const column::Field& field, const Place& place, Node node);
     static void write_element(ThriftWriter& out, const Element& element);
     static void write_logical_type(ThriftWriter& out, const Element& element);

@@ -1,0 +1,177 @@
+// Prints SQL that compares every function of the engine with PostgreSQL's: calls with edge values
+// of the argument types, and what the engine makes of them, errors included. The last query lists
+// the calls that differ. The server must run in UTF-8 with a C collation.
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "edge_values.h"
+#include "exec/expression.h"
+#include "exec/functions.h"
+#include "sql_literal.h"
+
+namespace {
+
+using namespace loom;
+using column::Scalar;
+using plan::Expr;
+using plan::Type;
+using plan::TypeId;
+
+// Calls of one function with arguments of certain types, at most.
+constexpr size_t kMaxCalls = 600;
+
+struct Counts {
+    long calls = 0;
+    long refused = 0;
+};
+
+// The types that an argument is tried with.
+std::vector<Type> variants(TypeId id) {
+    if (id != TypeId::kNumeric) return {plan::make_type(id)};
+    return {plan::make_numeric(5, 2), plan::make_numeric(18, 4), plan::make_numeric(38, 10),
+            plan::make_numeric(20, 0), plan::make_numeric(12, 12)};
+}
+
+// Values of an argument that must be a constant: fields, digits, type modifiers.
+std::vector<Scalar> constants(const exec::FunctionInfo& info, TypeId id) {
+    std::vector<Scalar> values;
+    if (id == TypeId::kText)
+        for (const char* field :
+             {"microseconds", "milliseconds", "second", "minute", "hour", "day", "week", "month",
+              "quarter", "year", "decade", "century", "millennium", "dow", "isodow", "doy",
+              "isoyear", "epoch", "julian"})
+            values.push_back(Scalar::of_bytes(field));
+    else if (id == TypeId::kInt4 && info.name == "numeric")
+        for (const auto& [precision, scale] : {std::pair{5, 2}, {10, 0}, {38, 4}, {3, 3}})
+            values.push_back(Scalar::of_int(((precision << 16) | scale) + 4));
+    else if (id == TypeId::kInt4)
+        for (int digits : {-3, -1, 0, 1, 2, 5}) values.push_back(Scalar::of_int(digits));
+    else
+        values = test::edge_values(plan::make_type(id));
+    return values;
+}
+
+// Reads the only row of a result.
+Scalar value_of(const exec::Vector& vector) {
+    if (vector.is_null(0)) return {};
+    const auto bytes = [&](size_t size) {
+        return Scalar::of_bytes(std::string(vector.as<char>(), size));
+    };
+    switch (plan::physical(vector.type)) {
+        case plan::Physical::kBool:
+            return Scalar::of_int(vector.as<uint8_t>()[0]);
+        case plan::Physical::kInt16:
+            return Scalar::of_int(vector.as<int16_t>()[0]);
+        case plan::Physical::kInt32:
+            return Scalar::of_int(vector.as<int32_t>()[0]);
+        case plan::Physical::kInt64:
+            return Scalar::of_int(vector.as<int64_t>()[0]);
+        case plan::Physical::kInt128:
+            return Scalar::of_int(vector.as<column::Int128>()[0]);
+        case plan::Physical::kFloat32:
+            return Scalar::of_float(static_cast<double>(vector.as<float>()[0]));
+        case plan::Physical::kFloat64:
+            return Scalar::of_float(vector.as<double>()[0]);
+        case plan::Physical::kBytes:
+            return Scalar::of_bytes(std::string(vector.as<column::BytesView>()[0].text()));
+        case plan::Physical::kInterval:
+        case plan::Physical::kUuid:
+            return bytes(16);
+    }
+    return {};
+}
+
+// Returns the result as SQL, an error as !SQLSTATE and message, or nothing where the engine leaves
+// the call to PostgreSQL.
+std::string result_of(uint32_t function, const std::vector<Expr>& args) {
+    const std::optional<Type> type = exec::result_type(function, args, nullptr);
+    if (!type) return "";
+    const Expr expr = plan::make_call(function, *type, args);
+    std::string reason;
+    if (!exec::supports(expr, &reason)) return "";
+    try {
+        const exec::Expression expression(expr, {});
+        exec::Evaluator evaluator(expression, nullptr);
+        return test::sql_literal(*type, value_of(evaluator.evaluate({}, 1)));
+    } catch (const exec::SqlFault& fault) {
+        return fmt::format("!{} {}", fault.sqlstate(), fault.what());
+    } catch (const exec::Unrepresentable&) {
+        return "";
+    }
+}
+
+void print_calls(const exec::FunctionInfo& info, const std::vector<Type>& types,
+                 std::mt19937& random, Counts& counts) {
+    std::vector<std::vector<Scalar>> values;
+    size_t total = 1;
+    for (size_t i = 0; i < types.size(); ++i) {
+        values.push_back((info.constant_arguments >> i & 1) != 0 ? constants(info, types[i].id)
+                                                                 : test::edge_values(types[i]));
+        total *= values.back().size();
+    }
+    for (size_t n = 0; n < std::min(total, kMaxCalls); ++n) {
+        size_t pick = total <= kMaxCalls ? n : random() % total;
+        std::vector<Expr> args;
+        std::string query = fmt::format("pg_catalog.\"{}\"(", info.name);
+        for (size_t i = 0; i < types.size(); ++i) {
+            const Scalar& value = values[i][pick % values[i].size()];
+            pick /= values[i].size();
+            args.push_back(plan::make_constant(types[i], value));
+            query += (i > 0 ? ", " : "") + test::sql_literal(types[i], value);
+        }
+        const std::string result = result_of(info.oid, args);
+        if (result.empty()) {
+            ++counts.refused;
+            continue;
+        }
+        ++counts.calls;
+        fmt::print("INSERT INTO calls VALUES ($q${})$q$, $q${}$q$);\n", query, result);
+    }
+}
+
+}  // namespace
+
+int main() {
+    std::mt19937 random(1);
+    Counts counts;
+    std::puts(
+        "BEGIN;\n"
+        "CREATE TEMP TABLE calls (query text, result text);\n"
+        "CREATE FUNCTION pg_temp.outcome(call text) RETURNS text LANGUAGE plpgsql AS $f$\n"
+        "DECLARE value text; message text;\n"
+        "BEGIN\n"
+        "    IF call LIKE '!%' THEN RETURN call; END IF;\n"
+        "    EXECUTE 'SELECT (' || call || ')::text' INTO value;\n"
+        "    RETURN value;\n"
+        "EXCEPTION WHEN others THEN\n"
+        "    GET STACKED DIAGNOSTICS message = MESSAGE_TEXT;\n"
+        "    RETURN '!' || SQLSTATE || ' ' || message;\n"
+        "END $f$;");
+    for (const exec::FunctionInfo& info : exec::registered_functions()) {
+        std::vector<std::vector<Type>> combinations{{}};
+        for (int i = 0; i < info.arguments; ++i) {
+            std::vector<std::vector<Type>> longer;
+            for (const std::vector<Type>& types : combinations)
+                for (const Type type : variants(info.types[i])) {
+                    longer.push_back(types);
+                    longer.back().push_back(type);
+                }
+            combinations = std::move(longer);
+        }
+        for (const std::vector<Type>& types : combinations)
+            print_calls(info, types, random, counts);
+    }
+    std::puts(
+        "SELECT query, pg_temp.outcome(query) AS postgres, pg_temp.outcome(result) AS engine\n"
+        "    FROM calls WHERE pg_temp.outcome(query) IS DISTINCT FROM pg_temp.outcome(result);\n"
+        "ROLLBACK;");
+    fmt::print(stderr, "{} calls, {} left to PostgreSQL\n", counts.calls, counts.refused);
+    return 0;
+}
