@@ -7,7 +7,14 @@ END $$;
 -- Whole queries.
 EXPLAIN (COSTS OFF) SELECT word, count(*), sum(id) FROM all_types_p WHERE id > 10 GROUP BY word ORDER BY word;
 EXPLAIN (COSTS OFF, VERBOSE) SELECT word, count(*), sum(a.i4) + 1 AS s FROM all_types_p a WHERE id > 10 AND i2 > 1 GROUP BY word;
-EXPLAIN (COSTS OFF, FORMAT JSON) SELECT id FROM six_p WHERE id > 3 ORDER BY id LIMIT 2;
+CREATE FUNCTION engine_of(query text) RETURNS json LANGUAGE plpgsql AS $$
+DECLARE plan json;
+BEGIN
+    EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
+    RETURN plan -> 0 -> 'Plan' -> 'Engine';
+END $$;
+SELECT engine_of('SELECT id FROM six_p WHERE id > 3 ORDER BY id LIMIT 2');
+DROP FUNCTION engine_of(text);
 -- What only copies columns gains nothing.
 EXPLAIN (COSTS OFF) SELECT id, word FROM all_types_p WHERE upper(word) = 'AB';
 SELECT count(*) FROM plan_of('SELECT id FROM six_p') line WHERE line ~ 'LoomScan';
