@@ -56,6 +56,39 @@ class BytesFiller {
     std::vector<int64_t> nulls_;
 };
 
+/// Returns a column of T, filled by a function of the row.
+template <typename T, typename Value>
+column::Column make_values(column::TypePtr type, int64_t rows, Value value) {
+    column::Column column = make_fixed(std::move(type), rows);
+    for (int64_t row = 0; row < rows; ++row)
+        column.values.as<T>()[row] = static_cast<T>(value(row));
+    return column;
+}
+template <typename Value>
+column::Column make_int32(int64_t rows, Value value) {
+    return make_values<int32_t>(column::make_type(column::TypeId::kInt32), rows, value);
+}
+
+/// Returns a column of texts, filled by a function of the row.
+template <typename Text>
+column::Column make_text(int64_t rows, Text text) {
+    BytesFiller filler(column::make_type(column::TypeId::kUtf8), rows, 16);
+    for (int64_t row = 0; row < rows; ++row) filler.add(text(row));
+    return filler.finish();
+}
+
+/// Returns a column of words, filled by a function of the row that gives the number of a word.
+template <typename Code>
+column::Column make_codes(const Words& words, int64_t rows, Code code) {
+    column::Column column = words.make_column(rows);
+    for (int64_t row = 0; row < rows; ++row)
+        if (column.code_width == 1)
+            column.values.as<uint8_t>()[row] = static_cast<uint8_t>(code(row));
+        else
+            column.values.as<uint16_t>()[row] = static_cast<uint16_t>(code(row));
+    return column;
+}
+
 /// Turns the listed rows of a column that is not nested into a column of their own.
 column::Column take_rows(column::Column& from, std::span<const int64_t> rows);
 

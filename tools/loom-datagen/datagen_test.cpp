@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <set>
 #include <sstream>
@@ -160,6 +163,178 @@ TEST(Ssb, KeepsTheSumsOfAnOrder) {
         total = number("lo_ordertotalprice", row);
     }
     for (const auto& [order, sums] : orders) ASSERT_EQ(sums.first, sums.second) << order;
+}
+
+Request tpch_of(double scale) {
+    Request request;
+    request.kind = "tpch";
+    request.scale = scale;
+    return request;
+}
+
+TEST(Tpch, HasTheSizesOfTheSpecification) {
+    const std::map<std::string, size_t> expected = {
+        {"region", 5},   {"nation", 25},       {"supplier", 200}, {"customer", 3'000},
+        {"part", 4'000}, {"partsupp", 16'000}, {"orders", 30'000}};
+    const auto tables = make_tables(tpch_of(0.02));
+    ASSERT_EQ(tables.size(), 8);
+    for (const auto& table : tables) {
+        const size_t rows = values_of(*table, table->schema().fields[0].name).size();
+        if (table->name() == "lineitem")
+            EXPECT_NEAR(static_cast<double>(rows), 120'000, 1'000);
+        else
+            EXPECT_EQ(rows, expected.at(table->name())) << table->name();
+    }
+    EXPECT_THROW(make_tables(tpch_of(10'001)), base::Error);
+}
+
+TEST(Tpch, WidensOrderKeysWhereNeeded) {
+    const auto key_type = [](double scale) {
+        return table_of(tpch_of(scale), "lineitem")->schema().fields[0].type->id;
+    };
+    EXPECT_EQ(key_type(357), column::TypeId::kInt32);
+    EXPECT_EQ(key_type(358), column::TypeId::kInt64);
+}
+
+TEST(Tpch, KeysMeet) {
+    // Small scales have few suppliers, and nevertheless four different ones for each part.
+    for (const double scale : {0.0002, 0.001, 0.012, 0.02}) {
+        SCOPED_TRACE(scale);
+        const auto partsupp = table_of(tpch_of(scale), "partsupp");
+        const auto ps_part = values_of(*partsupp, "ps_partkey");
+        const auto ps_supplier = values_of(*partsupp, "ps_suppkey");
+        std::set<std::pair<std::string, std::string>> offers;
+        for (size_t i = 0; i < ps_part.size(); ++i) offers.emplace(ps_part[i], ps_supplier[i]);
+        EXPECT_EQ(offers.size(), ps_part.size());
+        const auto lineitem = table_of(tpch_of(scale), "lineitem");
+        const auto l_part = values_of(*lineitem, "l_partkey");
+        const auto l_supplier = values_of(*lineitem, "l_suppkey");
+        for (size_t i = 0; i < l_part.size(); ++i)
+            ASSERT_TRUE(offers.contains({l_part[i], l_supplier[i]})) << l_part[i];
+        const auto suppliers = values_of(*table_of(tpch_of(scale), "supplier"), "s_suppkey");
+        const std::set<std::string> known(suppliers.begin(), suppliers.end());
+        for (const std::string& key : ps_supplier) ASSERT_TRUE(known.contains(key)) << key;
+    }
+    const auto customers = values_of(*table_of(tpch_of(0.02), "customer"), "c_custkey");
+    const auto buyers = values_of(*table_of(tpch_of(0.02), "orders"), "o_custkey");
+    const std::set<std::string> known(customers.begin(), customers.end());
+    for (const std::string& key : buyers) {
+        ASSERT_TRUE(known.contains(key)) << key;
+        ASSERT_NE(std::stoi(key) % 3, 0) << key;
+    }
+    EXPECT_NEAR(static_cast<double>(std::set(buyers.begin(), buyers.end()).size()), 2'000, 5);
+}
+
+// What is known of an order from its lines.
+struct LineSums {
+    int64_t charge = 0;  // in units of 1/10,000 cent
+    std::set<std::string> statuses;
+};
+
+TEST(Tpch, OrdersAgreeWithTheirLines) {
+    const auto lineitem = table_of(tpch_of(0.02), "lineitem");
+    const auto number = [](const std::string& text) { return std::llround(std::stod(text) * 100); };
+    const auto key = values_of(*lineitem, "l_orderkey");
+    const auto price = values_of(*lineitem, "l_extendedprice");
+    const auto discount = values_of(*lineitem, "l_discount");
+    const auto tax = values_of(*lineitem, "l_tax");
+    const auto status = values_of(*lineitem, "l_linestatus");
+    std::map<std::string, LineSums> sums;
+    for (size_t i = 0; i < key.size(); ++i) {
+        LineSums& order = sums[key[i]];
+        order.charge += number(price[i]) * (100 - number(discount[i])) * (100 + number(tax[i]));
+        order.statuses.insert(status[i]);
+    }
+    const auto orders = table_of(tpch_of(0.02), "orders");
+    const auto o_key = values_of(*orders, "o_orderkey");
+    const auto o_status = values_of(*orders, "o_orderstatus");
+    const auto total = values_of(*orders, "o_totalprice");
+    ASSERT_EQ(sums.size(), o_key.size());
+    for (size_t i = 0; i < o_key.size(); ++i) {
+        const LineSums& order = sums[o_key[i]];
+        ASSERT_EQ(number(total[i]), (order.charge + 5'000) / 10'000) << o_key[i];
+        ASSERT_EQ(o_status[i], order.statuses.size() == 2 ? "P" : *order.statuses.begin());
+        ASSERT_LT((std::stoi(o_key[i]) - 1) % 32, 8);
+    }
+}
+
+TEST(Tpch, FlagsFollowFromDays) {
+    const auto lineitem = table_of(tpch_of(0.01), "lineitem");
+    const auto ship = values_of(*lineitem, "l_shipdate");
+    const auto receipt = values_of(*lineitem, "l_receiptdate");
+    const auto status = values_of(*lineitem, "l_linestatus");
+    const auto flag = values_of(*lineitem, "l_returnflag");
+    for (size_t i = 0; i < ship.size(); ++i) {
+        ASSERT_EQ(status[i], ship[i] > "1995-06-17" ? "O" : "F") << ship[i];
+        ASSERT_EQ(flag[i] == "N", receipt[i] > "1995-06-17") << receipt[i];
+        ASSERT_LT(ship[i], receipt[i]);
+        ASSERT_LE(receipt[i], "1998-12-31");
+    }
+    const auto ordered = values_of(*table_of(tpch_of(0.01), "orders"), "o_orderdate");
+    EXPECT_EQ(*std::min_element(ordered.begin(), ordered.end()), "1992-01-01");
+    EXPECT_EQ(*std::max_element(ordered.begin(), ordered.end()), "1998-08-02");
+}
+
+// Rows whose text has `first` and, behind it, `second`.
+int64_t count_with(const std::vector<std::string>& texts, const char* first, const char* second) {
+    return std::count_if(texts.begin(), texts.end(), [&](const std::string& text) {
+        const size_t at = text.find(first);
+        return at != std::string::npos && text.find(second, at) != std::string::npos;
+    });
+}
+
+TEST(Tpch, WritesTextsAsSpecified) {
+    const auto remarks = values_of(*table_of(tpch_of(1), "supplier"), "s_comment");
+    EXPECT_EQ(count_with(remarks, "Customer", "Complaints"), 5);
+    EXPECT_EQ(count_with(remarks, "Customer", "Recommends"), 5);
+    for (const std::string& text : remarks) {
+        ASSERT_GE(text.size(), 25);
+        ASSERT_LE(text.size(), 100);
+    }
+    const auto comments = values_of(*table_of(tpch_of(0.05), "orders"), "o_comment");
+    EXPECT_NEAR(static_cast<double>(count_with(comments, "special", "requests")) /
+                    static_cast<double>(comments.size()),
+                0.011, 0.003);
+    const auto part = table_of(tpch_of(0.02), "part");
+    for (const std::string& name : values_of(*part, "p_name")) {
+        std::istringstream words(name);
+        const std::set<std::string> colors{std::istream_iterator<std::string>(words), {}};
+        ASSERT_EQ(colors.size(), 5) << name;
+    }
+    const auto maker = values_of(*part, "p_mfgr");
+    const auto brand = values_of(*part, "p_brand");
+    for (size_t i = 0; i < maker.size(); ++i) ASSERT_EQ(maker[i].back(), brand[i][6]) << brand[i];
+    const auto price = values_of(*part, "p_retailprice");
+    EXPECT_EQ(price[0], "901.00");
+    EXPECT_EQ(price[1'233], "1135.23");
+    const auto customer = table_of(tpch_of(0.02), "customer");
+    const auto nation = values_of(*customer, "c_nationkey");
+    const auto phone = values_of(*customer, "c_phone");
+    for (size_t i = 0; i < nation.size(); ++i)
+        ASSERT_EQ(std::stoi(phone[i].substr(0, 2)), std::stoi(nation[i]) + 10) << phone[i];
+}
+
+TEST(Tpch, DoesNotDependOnThreads) {
+    const ScratchDirectory scratch;
+    for (const FileFormat format : {FileFormat::kParquet, FileFormat::kArrow, FileFormat::kCsv}) {
+        for (const char* name : {"orders", "lineitem"}) {
+            std::vector<std::string> files;
+            for (const int threads : {1, 3}) {
+                OutputOptions options;
+                options.directory = scratch.path / std::to_string(threads);
+                options.format = format;
+                options.threads = threads;
+                Progress progress;
+                generate(*table_of(tpch_of(0.025), name), options, progress);
+                files.push_back(read_file(fs::path(options.directory) /
+                                          fmt::format("{}.{}", name, extension(format))));
+            }
+            EXPECT_TRUE(files[0] == files[1]) << name << " as " << extension(format);
+        }
+    }
+    const auto lineitem = table_of(tpch_of(0.02), "lineitem");
+    Block block = lineitem->make_chunk(0);
+    EXPECT_EQ(PartitionKey(*lineitem, "l_year").split(block).size(), 7);
 }
 
 TEST(Datagen, DoesNotDependOnThreads) {

@@ -63,8 +63,9 @@ void print_help() {
     for (const KindInfo& kind : kinds()) fmt::print("  {:<12}{}\n", kind.name, kind.summary);
     fmt::print(
         "\nWhat to generate:\n"
-        "  -s, --scale=NUMBER       size of the data (default 1; ssb: the scale factor)\n"
-        "  -r, --rows=NUMBER        rows of the table instead (ssb: of lineorder, about)\n"
+        "  -s, --scale=NUMBER       size of the data (default 1; ssb, tpch: the scale factor)\n"
+        "  -r, --rows=NUMBER        rows of the table instead (ssb: of lineorder, tpch: of\n"
+        "                           lineitem, about)\n"
         "  -t, --table=NAME         only this table\n"
         "      --seed=NUMBER        other data (default 1)\n"
         "      --wkb                devices: add the position as a WKB point\n"
@@ -75,7 +76,7 @@ void print_help() {
         "on\n"
         "  -p, --partition=COLUMN   one directory per value, TABLE/COLUMN=VALUE; besides columns "
         "of the\n"
-        "                           table: lo_year (ssb), day (accesslog)\n"
+        "                           table: lo_year (ssb), o_year, l_year (tpch), day (accesslog)\n"
         "  -g, --row-group-size=NUMBER\n"
         "                           rows of a row group or record batch (default 122880, wide "
         "8192)\n"

@@ -1,5 +1,6 @@
 #include "output.h"
 
+#include "column/scalar.h"
 #include "format/arrow/writer.h"
 #include "format/parquet/write/writer.h"
 #include "text_format.h"
@@ -12,7 +13,9 @@ using column::TypeId;
 using parquet::ValueEncoding;
 
 bool suits(ValueEncoding encoding, const column::DataType& type) {
-    const bool whole = column::is_integer(type.id) || type.id == TypeId::kTimestamp;
+    const bool whole = column::is_integer(type.id) || type.id == TypeId::kTimestamp ||
+                       type.id == TypeId::kDate32 ||
+                       (type.id == TypeId::kDecimal && column::byte_width(type) <= 8);
     switch (encoding) {
         case ValueEncoding::kDeltaBinaryPacked:
             return whole;
@@ -60,11 +63,32 @@ std::unique_ptr<OutputFile> create_parquet(const std::string& path, const column
     return std::make_unique<ParquetFile>(schema, std::move(writer), io::create_local_file(path));
 }
 
+bool is_narrow_decimal(const column::DataType& type) {
+    return type.id == TypeId::kDecimal && column::byte_width(type) == 8;
+}
+
+column::TypePtr widened(const column::TypePtr& type) {
+    return is_narrow_decimal(*type) ? column::make_decimal(type->precision, type->scale, 16) : type;
+}
+
+column::Schema widened(column::Schema schema) {
+    for (column::Field& field : schema.fields) field.type = widened(field.type);
+    return schema;
+}
+
+/// Decimals of 8 bytes become decimals of 16: many readers of Arrow files know no others.
 class ArrowFile final : public OutputFile {
   public:
     ArrowFile(const column::Schema& schema, arrow::WriterOptions options,
               std::unique_ptr<io::Sink> sink)
-        : sink_(sink.get()), writer_(schema, std::move(options), std::move(sink)) {}
+        : sink_(sink.get()), writer_(widened(schema), std::move(options), std::move(sink)) {}
+    void prepare(Prepared& prepared) const override {
+        for (column::Column& column : prepared.block.columns)
+            if (is_narrow_decimal(*column.type))
+                column = make_values<column::Int128>(
+                    widened(column.type), column.length,
+                    [&](int64_t row) { return column.values.as<int64_t>()[row]; });
+    }
     void write(Prepared& prepared) override {
         writer_.write(prepared.block.views(), prepared.block.rows);
     }

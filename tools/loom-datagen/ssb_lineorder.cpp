@@ -20,8 +20,6 @@ constexpr int kMaxLines = 7;
 
 constexpr std::string_view kPriorities[] = {"1-URGENT", "2-HIGH", "3-MEDIUM", "4-NOT SPECI",
                                             "5-LOW"};
-constexpr std::string_view kShipModes[] = {"REG AIR", "AIR",  "RAIL", "SHIP",
-                                           "TRUCK",   "MAIL", "FOB"};
 constexpr std::string_view kShipPriorities[] = {"0"};
 
 /// Lines of a chunk: which order they belong to and their number in it.
@@ -114,13 +112,6 @@ column::Column Lineorder::order_keys(const Lines& lines) const {
         for (int64_t row = 0; row < lines.size(); ++row)
             keys.values.as<int32_t>()[row] = static_cast<int32_t>(lines.order[row] + 1);
     return keys;
-}
-
-template <typename Value>
-column::Column make_int32(int64_t rows, Value value) {
-    column::Column column = make_fixed(make_type(TypeId::kInt32), rows);
-    for (int64_t row = 0; row < rows; ++row) column.values.as<int32_t>()[row] = value(row);
-    return column;
 }
 
 column::Column Lineorder::codes(const Words& words, const Lines& lines, const Sequence& random,

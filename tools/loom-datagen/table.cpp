@@ -29,6 +29,8 @@ Block EvenTable::make_chunk(int64_t chunk) const {
 const std::vector<KindInfo>& kinds() {
     static const std::vector<KindInfo> all = {
         {"ssb", "Star Schema Benchmark: lineorder, customer, supplier, part, date", make_ssb},
+        {"tpch", "TPC-H: region, nation, supplier, customer, part, partsupp, orders, lineitem",
+         make_tpch},
         {"accesslog", "requests to a web site, in order of time", make_access_log},
         {"sensors", "readings of devices, with a JSON payload", make_sensors},
         {"wide", "2,000 columns of doubles", make_wide},

@@ -79,6 +79,7 @@ const std::vector<KindInfo>& kinds();
 std::vector<std::unique_ptr<Table>> make_tables(const Request& request);
 
 std::vector<std::unique_ptr<Table>> make_ssb(const Request& request);
+std::vector<std::unique_ptr<Table>> make_tpch(const Request& request);
 std::vector<std::unique_ptr<Table>> make_access_log(const Request& request);
 std::vector<std::unique_ptr<Table>> make_sensors(const Request& request);
 std::vector<std::unique_ptr<Table>> make_wide(const Request& request);

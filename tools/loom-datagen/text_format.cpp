@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "column/text.h"
+
 namespace loom::datagen {
 
 using column::ColumnView;
@@ -76,6 +78,9 @@ void append_text(const ColumnView& view, int64_t row, std::string& out) {
             return;
         case TypeId::kBinary:
             return append_hex(view.as<column::BytesView>()[row].text(), out);
+        case TypeId::kDecimal:
+        case TypeId::kDate32:
+            return column::append_text(view, row, {}, out);
         default:
             base::raise(base::ErrorKind::kUnsupported, "no text form for {}",
                         column::to_string(*view.type));

@@ -24,8 +24,11 @@ struct Entry {
     uint32_t group;  ///< + 1; 0 is free
 };
 
+// Floats are no words: -0 and 0 are one group, which is shown as the zero that came first.
 bool is_word(Physical physical) {
     switch (physical) {
+        case Physical::kFloat32:
+        case Physical::kFloat64:
         case Physical::kInt128:
         case Physical::kBytes:
         case Physical::kInterval:
@@ -300,16 +303,7 @@ namespace {
 
 template <typename T>
 void put_word(uint64_t word, uint8_t* place) {
-    T value;
-    if constexpr (std::is_same_v<T, float>) {
-        double wide;
-        std::memcpy(&wide, &word, sizeof wide);
-        value = static_cast<float>(wide);
-    } else if constexpr (std::is_same_v<T, double>) {
-        std::memcpy(&value, &word, sizeof value);
-    } else {
-        value = static_cast<T>(word);
-    }
+    const auto value = static_cast<T>(word);
     std::memcpy(place, &value, sizeof value);
 }
 
@@ -321,10 +315,6 @@ void put_word(uint64_t word, Physical physical, uint8_t* place) {
             return put_word<int16_t>(word, place);
         case Physical::kInt32:
             return put_word<int32_t>(word, place);
-        case Physical::kFloat32:
-            return put_word<float>(word, place);
-        case Physical::kFloat64:
-            return put_word<double>(word, place);
         default:
             return put_word<int64_t>(word, place);
     }
