@@ -36,6 +36,15 @@ inline bool is_integer(plan::Physical physical) noexcept {
            physical == plan::Physical::kInt64;
 }
 
+/// Returns a decimal without trailing zeros: equal numbers become equal.
+inline plan::Decimal normalised(plan::Decimal value) noexcept {
+    while (value.scale > 0 && value.unscaled % 10 == 0) {
+        value.unscaled /= 10;
+        --value.scale;
+    }
+    return value;
+}
+
 /// Intervals are compared by their length with months of 30 days and days of 24 hours.
 inline __int128 interval_span(const plan::Interval& value) noexcept {
     const __int128 days = static_cast<__int128>(value.months) * 30 + value.days;
@@ -59,6 +68,12 @@ inline uint64_t key_hash(const Vector& vector, plan::Physical physical, int64_t 
             const __int128 span = interval_span(vector.as<plan::Interval>()[row]);
             return combine(mix(static_cast<uint64_t>(span)), static_cast<uint64_t>(span >> 64));
         }
+        case plan::Physical::kDecimal: {
+            const plan::Decimal value = normalised(vector.as<plan::Decimal>()[row]);
+            const auto high = static_cast<uint64_t>(value.unscaled >> 64);
+            return combine(combine(mix(static_cast<uint64_t>(value.unscaled)), high),
+                           static_cast<uint64_t>(value.scale));
+        }
         default:
             return mix(key_word(vector, physical, row));
     }
@@ -80,6 +95,11 @@ inline bool key_equal(const Vector& a, int64_t a_row, const Vector& b, int64_t b
         case plan::Physical::kInterval:
             return interval_span(a.as<plan::Interval>()[a_row]) ==
                    interval_span(b.as<plan::Interval>()[b_row]);
+        case plan::Physical::kDecimal: {
+            const plan::Decimal x = normalised(a.as<plan::Decimal>()[a_row]);
+            const plan::Decimal y = normalised(b.as<plan::Decimal>()[b_row]);
+            return x.unscaled == y.unscaled && x.scale == y.scale;
+        }
         default:
             return key_word(a, physical, a_row) == key_word(b, physical, b_row);
     }

@@ -116,6 +116,12 @@ class Compiler {
 
 bool Compiler::compile_args(const Expr& expr, Node* node) {
     for (const Expr& arg : expr.args) {
+        // Averages keep their display scale with each value, which no kernel knows.
+        if (plan::physical(arg.type) == Physical::kDecimal && expr.kind != ExprKind::kIsNull &&
+            expr.kind != ExprKind::kIsNotNull) {
+            refuse("arithmetic on an average of exact numbers");
+            return false;
+        }
         Result compiled = compile(arg);
         if (compiled == nullptr) return false;
         node->args.push_back(std::move(compiled));
