@@ -55,10 +55,11 @@ class DuckDB {
 }
 
 const tables = ['lineorder', 'customer', 'supplier', 'part', 'date'];
-const loom = (schema) => new Psql([`search_path = ${schema}`, 'pg_loom.enabled = on', `pg_loom.threads = ${config.threads}`,
+const loom = (schema, ...settings) => new Psql([...settings, `search_path = ${schema}`, 'pg_loom.enabled = on', `pg_loom.threads = ${config.threads}`,
   "work_mem = '256MB'"]);
 const sessions = {
-  'loom parquet': async () => loom('parquet'),
+  // Opened afresh in each query, as DuckDB opens it.
+  'loom parquet': async () => loom('parquet', 'pg_loom.keep_files = 0'),
   'loom arrow': async () => loom('arrow'),
   'duckdb parquet': () => DuckDB.open([`set threads = ${config.threads}`,
     ...tables.map((table) => `create view ${table} as select * from '${config.data}/parquet/${table}.parquet'`)]),

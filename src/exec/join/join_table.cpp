@@ -12,10 +12,14 @@ namespace loom::exec {
 
 namespace {
 
-// A bitmap by key costs 1/8 byte a value of the range, the array by key 4 bytes. Both stay worth it
-// as long as the range is a small multiple of the rows, or small anyway.
+// An array by key costs 4 bytes a value of the range: worth it where the range is a small multiple
+// of the rows, or small anyway.
 constexpr uint64_t kDenseFactor = 32;
 constexpr uint64_t kSmallRange = 1 << 16;
+// A bitmap costs an eighth of a byte, and a test in one that fits the second-level cache takes 1.0
+// to 1.75 cycles where a hash table takes 10 (cpu-prototype.md, section 3).
+constexpr uint64_t kBitmapFactor = 128;
+constexpr uint64_t kBitmapRange = 1 << 23;
 // Rows entered between two looks at the stop token: some milliseconds.
 constexpr int64_t kRowsPerPoll = 1 << 16;
 
@@ -60,13 +64,26 @@ JoinTable::JoinTable(RowStore rows, std::vector<int> keys, const std::function<v
             next_.as<int32_t>()[i] = i + 1 < rows_.length() ? static_cast<int32_t>(i + 1) : -1;
         return;
     }
-    if (!build_dense(poll)) build_hash(poll);
+    bitmap_ = build_bits(poll);
+    dense_ = bitmap_ && build_dense(poll);
+    if (!dense_) build_hash(poll);
+}
+
+template <typename T>
+void JoinTable::fill_bits(const Vector& keys) {
+    const T* values = keys.as<T>();
+    auto* words = bits_.as<uint64_t>();
+    for (int64_t i = 0; i < keys.length; ++i) {
+        if (keys.is_null(i)) continue;
+        const uint64_t place =
+            static_cast<uint64_t>(int64_t{values[i]}) - static_cast<uint64_t>(base_);
+        words[place >> 6] |= uint64_t{1} << (place & 63);
+    }
 }
 
 template <typename T>
 void JoinTable::fill_dense(const Vector& keys, const std::function<void()>& poll) {
     const T* values = keys.as<T>();
-    auto* words = bits_.as<uint64_t>();
     auto* next = next_.as<int32_t>();
     auto* first = first_.as<int32_t>();
     // Backwards, so that chains list rows in their order.
@@ -75,15 +92,13 @@ void JoinTable::fill_dense(const Vector& keys, const std::function<void()>& poll
         if (keys.is_null(i)) continue;
         const uint64_t place =
             static_cast<uint64_t>(int64_t{values[i]}) - static_cast<uint64_t>(base_);
-        const uint64_t bit = uint64_t{1} << (place & 63);
-        unique_ &= (words[place >> 6] & bit) == 0;
-        words[place >> 6] |= bit;
+        unique_ &= first[place] < 0;
         next[i] = first[place];
         first[place] = static_cast<int32_t>(i);
     }
 }
 
-bool JoinTable::build_dense(const std::function<void()>& poll) {
+bool JoinTable::build_bits(const std::function<void()>& poll) {
     if (keys_.size() != 1 || !is_integer(physical_[0])) return false;
     const Vector& keys = key_views_[0];
     int64_t low = 0;
@@ -94,15 +109,29 @@ bool JoinTable::build_dense(const std::function<void()>& poll) {
                          : key_range<int64_t>(keys, &low, &high);
     const uint64_t range = any ? static_cast<uint64_t>(high) - static_cast<uint64_t>(low) + 1 : 0;
     const uint64_t limit =
-        std::max(kSmallRange, kDenseFactor * static_cast<uint64_t>(rows_.length()));
+        std::max(kBitmapRange, kBitmapFactor * static_cast<uint64_t>(rows_.length()));
     if (any && (range == 0 || range > std::min<uint64_t>(limit, UINT32_MAX))) return false;
-    dense_ = true;
     const uint64_t words = range / 64 + 2;
     bits_.resize(words * sizeof(uint64_t));
     std::memset(bits_.data(), 0, bits_.size());
     base_ = low;
     range_ = range;
     footprint_ = words * sizeof(uint64_t);
+    poll();
+    if (physical_[0] == plan::Physical::kInt16)
+        fill_bits<int16_t>(keys);
+    else if (physical_[0] == plan::Physical::kInt32)
+        fill_bits<int32_t>(keys);
+    else
+        fill_bits<int64_t>(keys);
+    return true;
+}
+
+bool JoinTable::build_dense(const std::function<void()>& poll) {
+    const uint64_t range = range_;
+    if (range > std::max(kSmallRange, kDenseFactor * static_cast<uint64_t>(rows_.length())))
+        return false;
+    const Vector& keys = key_views_[0];
     first_.resize(range * sizeof(int32_t));
     if (range > 0) std::memset(first_.data(), 0xff, range * sizeof(int32_t));
     next_.resize(static_cast<uint64_t>(rows_.length()) * sizeof(int32_t));
@@ -163,7 +192,7 @@ void JoinTable::build_hash(const std::function<void()>& poll) {
         next[row] = entries[place].row;
         entries[place] = {tag, static_cast<int32_t>(row)};
     }
-    footprint_ = size * sizeof(Entry);
+    if (!bitmap_) footprint_ = size * sizeof(Entry);
 }
 
 template <typename T>
@@ -214,7 +243,7 @@ void JoinTable::lookup_values(std::span<const Vector> keys, int64_t count, int32
 
 void JoinTable::test_values(std::span<const Vector> keys, int64_t count, uint64_t* mask,
                             ProbeScratch& scratch) const {
-    if (dense_) {
+    if (bitmap_) {
         const auto* bits = bits_.as<uint64_t>();
         const auto size = static_cast<uint32_t>(range_);
         if (size == 0)
@@ -228,7 +257,7 @@ void JoinTable::test_values(std::span<const Vector> keys, int64_t count, uint64_
         clear_nulls(mask, keys[0].validity, count);
         return;
     }
-    // Only dense tables are asked for whole dictionaries; rows come batch by batch.
+    // Only bitmaps are asked for whole dictionaries; rows come batch by batch.
     int32_t first[kBatchRows];
     lookup_values(keys, count, first, scratch);
     for (int64_t i = 0; i < count; i += 64) {
@@ -260,7 +289,7 @@ void JoinTable::test(std::span<const Vector> keys, int64_t count, uint64_t* mask
         fill_mask(mask, count, length() > 0);
         return;
     }
-    if (keys.size() == 1 && keys[0].form == Form::kCodes && dense_) {
+    if (keys.size() == 1 && keys[0].form == Form::kCodes && bitmap_) {
         const VectorDictionary& dictionary = *keys[0].dictionary;
         if (scratch.bits_version != dictionary.version) {
             const auto entries = static_cast<uint64_t>(dictionary.values.length);

@@ -27,9 +27,9 @@ struct ProbeScratch {
     std::vector<Vector> keys;
 };
 
-/// Rows and an index over their keys. A single integer key of a small range gets a bitmap and an
-/// array by key; other keys a hash table. Rows with a NULL key are kept, and match nothing.
-/// Immutable once built; threads share it.
+/// Rows and an index over their keys. A single integer key gets a bitmap for test() unless its
+/// range is vast, and an array by key for lookup() if its range is small; other keys a hash table.
+/// Rows with a NULL key are kept, and match nothing. Immutable once built; threads share it.
 class JoinTable {
   public:
     /// `keys` are columns of `rows`.
@@ -63,8 +63,11 @@ class JoinTable {
         int32_t row;
     };
 
+    bool build_bits(const std::function<void()>& poll);
     bool build_dense(const std::function<void()>& poll);
     void build_hash(const std::function<void()>& poll);
+    template <typename T>
+    void fill_bits(const Vector& keys);
     template <typename T>
     void fill_dense(const Vector& keys, const std::function<void()>& poll);
     template <typename T>
@@ -87,10 +90,11 @@ class JoinTable {
     bool null_key_ = false;
     uint64_t footprint_ = 0;
 
-    bool dense_ = false;
+    bool bitmap_ = false;  ///< bits_ is there
+    bool dense_ = false;   ///< first_ is there; else the hash table
     int64_t base_ = 0;
     uint64_t range_ = 0;
-    base::Buffer bits_;   ///< dense: bit (key - base) is set for each key
+    base::Buffer bits_;   ///< bit (key - base) is set for each key
     base::Buffer first_;  ///< dense: int32 by key - base
     base::Buffer next_;   ///< int32 by row
 

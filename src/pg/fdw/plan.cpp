@@ -5,6 +5,7 @@
 
 #include "pg/bridge/bridge.h"
 #include "pg/fdw/fdw.h"
+#include "pg/fdw/kept_files.h"
 #include "pg/guc/settings.h"
 
 extern "C" {
@@ -36,7 +37,7 @@ KnownFile learn(const std::string& path) {
     const io::FileIdentity identity = io::stat_local_file(path);
     const auto found = known.find(path);
     if (found != known.end() && found->second.identity == identity) return found->second;
-    const auto table = format::open_table(io::open_local_file(path), {});
+    const auto table = format::open_table(open_kept_file(path), {});
     KnownFile file{table->file().identity(), static_cast<double>(table->row_count()),
                    static_cast<double>(table->file().size())};
     if (known.size() >= kMaxKnownFiles) known.clear();

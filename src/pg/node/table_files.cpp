@@ -1,9 +1,9 @@
 #include "pg/node/table_files.h"
 
 #include "exec/scan/load.h"
-#include "io/file_cache.h"
 #include "pg/bridge/bridge.h"
 #include "pg/fdw/file_binding.h"
+#include "pg/fdw/kept_files.h"
 #include "pg/guc/settings.h"
 #include "pg/node/value.h"
 
@@ -17,12 +17,6 @@ namespace {
 
 // Every file stays open while the query runs; a process has some thousand descriptors at most.
 constexpr size_t kMaxFiles = 500;
-
-// The session's files. Closed when the process ends.
-std::shared_ptr<io::File> open_file(const std::string& path) {
-    static io::FileCache cache;
-    return cache.open(path, static_cast<size_t>(g_keep_files));
-}
 
 TableDef read_definition(Oid oid) {
     Relation relation = pg_call([&] { return table_open(oid, NoLock); });
@@ -81,7 +75,7 @@ exec::ScanFile TableFiles::bind_file(size_t file, const std::vector<QualValue>& 
         format::OpenOptions options;
         options.budget = budget_;
         options.verify_checksums = g_verify_checksums;
-        reader = format::open_table(open_file(files_[file].path), options);
+        reader = format::open_table(open_kept_file(files_[file].path), options);
     }
     exec::ScanFile bound;
     bound.reader = reader;

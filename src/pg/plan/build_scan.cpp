@@ -3,6 +3,7 @@
 #include "exec/scan/load.h"
 #include "pg/bridge/bridge.h"
 #include "pg/fdw/fdw.h"
+#include "pg/fdw/kept_files.h"
 #include "pg/plan/builder.h"
 #include "pg/plan/sql_type.h"
 #include "plan/numeric_type.h"
@@ -40,7 +41,7 @@ std::optional<column::Schema> first_schema(const TableDef& def) {
     try {
         const std::vector<io::SourceFile> files = io::list_files(def.options.files);
         if (files.empty()) return std::nullopt;
-        return format::open_table(io::open_local_file(files[0].path), {})->schema();
+        return format::open_table(open_kept_file(files[0].path), {})->schema();
     } catch (const base::Error&) {
         return std::nullopt;
     }
