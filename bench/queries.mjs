@@ -1,6 +1,6 @@
-// The 13 queries of the Star Schema Benchmark: pg_loom on Parquet and on Arrow files beside DuckDB (the
-// same Parquet files; its own in-memory tables) and PostgreSQL's executor on heap tables, in turn.
-// usage: node drive.mjs CONFIG.json    (scripts/bench ssb writes it)
+// The queries of a benchmark (SSB, TPC-H): pg_loom on Parquet and on Arrow files beside DuckDB (the same
+// Parquet files; its own in-memory tables) and PostgreSQL's executor on heap tables, in turn.
+// usage: node queries.mjs CONFIG.json    (scripts/bench ssb and tpch write it)
 import { createRequire } from 'module';
 import { spawn } from 'child_process';
 import { readFileSync, writeFileSync, readdirSync } from 'fs';
@@ -16,22 +16,26 @@ function median(values) {
 }
 const geometricMean = (values) => Math.exp(values.reduce((sum, v) => sum + Math.log(v), 0) / values.length);
 
+// Engines print averages with different digits; whole numbers stay as they are.
+const normalised = (text) => (/^-?\d+\.\d+$/.test(text) ? Number(text).toPrecision(9) : text);
+
 // One psql session; run() gives rows and the time that a client sees.
 class Psql {
   constructor(settings) {
-    this.child = spawn(config.psql[0], [...config.psql.slice(1), '-XqAt', '-F', '\t', '-v', 'ON_ERROR_STOP=1'],
+    this.child = spawn(config.psql[0], [...config.psql.slice(1), '-XqAt', '-F', '\t'],
       { stdio: ['pipe', 'pipe', 'inherit'] });
     this.lines = createInterface({ input: this.child.stdout })[Symbol.asyncIterator]();
     this.child.stdin.write(settings.map((setting) => `set ${setting};\n`).join(''));
   }
   async run(sql) {
     const start = performance.now();
-    this.child.stdin.write(`${sql.trim().replace(/;$/, '')};\n\\echo --done--\n`);
+    this.child.stdin.write(`${sql.trim().replace(/;$/, '')};\n\\echo --done-- :ERROR\n`);
     const rows = [];
     for (;;) {
       const { value, done } = await this.lines.next();
       if (done) throw new Error(`psql ended at: ${sql}`);
-      if (value === '--done--') return { ms: performance.now() - start, rows: rows.map((row) => row.split('\t')) };
+      if (value.startsWith('--done--'))
+        return { ms: performance.now() - start, rows: rows.map((row) => row.split('\t')), failed: value.endsWith('true') };
       rows.push(value);
     }
   }
@@ -54,9 +58,9 @@ class DuckDB {
   close() {}
 }
 
-const tables = ['lineorder', 'customer', 'supplier', 'part', 'date'];
+const { tables } = config;
 const loom = (schema, ...settings) => new Psql([...settings, `search_path = ${schema}`, 'pg_loom.enabled = on', `pg_loom.threads = ${config.threads}`,
-  "work_mem = '256MB'"]);
+  "work_mem = '256MB'", "statement_timeout = '60s'"]);
 const sessions = {
   // Opened afresh in each query, as DuckDB opens it.
   'loom parquet': async () => loom('parquet', 'pg_loom.keep_files = 0'),
@@ -77,13 +81,22 @@ const table = [];
 for (const file of queries) {
   const sql = readFileSync(`${config.queries}/${file}`, 'utf8');
   const times = Object.fromEntries(wanted.map((engine) => [engine, []]));
+  const gaveUp = {};
   for (let round = 0; round <= config.repetitions; round += 1) {
     let reference = null;
     for (const engine of wanted) {
       // PostgreSQL takes seconds a query: a third of the rounds is enough for its median.
       if (engine === 'postgres heap' && round > 1 && round % 3 !== 0) continue;
-      const { ms, rows } = await open[engine].run(sql);
-      const text = JSON.stringify(rows);
+      if (gaveUp[engine]) continue;
+      const { ms, rows, failed } = await open[engine].run(sql);
+      if (failed) {
+        // A query that takes longer than the limit counts with the limit, and is not run again.
+        gaveUp[engine] = true;
+        times[engine].push(ms);
+        console.log(`${file}: ${engine} gave up after ${(ms / 1000).toFixed(0)} s`);
+        continue;
+      }
+      const text = JSON.stringify(rows.map((row) => row.map(normalised)));
       reference ??= text;
       if (text !== reference) throw new Error(`${file}: ${engine} gives another answer than ${wanted[0]}`);
       if (round > 0) times[engine].push(ms);  // the first round warms up
@@ -98,7 +111,7 @@ const pairs = [['loom parquet', 'duckdb parquet'], ['loom arrow', 'duckdb memory
   .filter((pair) => pair.every((engine) => wanted.includes(engine)));
 const heads = [...wanted, ...pairs.map(([a, b]) => `${a} / ${b}`)];
 const short = (head) => head.replaceAll('loom ', 'L.').replaceAll('duckdb ', 'D.').replaceAll('postgres ', 'P.');
-console.log(`SSB, scale ${config.scale}, ${config.threads} threads, median of ${config.repetitions} rounds in turn, after one to warm up; ms, then ratios`);
+console.log(`${config.title}, scale ${config.scale}, ${config.threads} threads, median of ${config.repetitions} rounds in turn, after one to warm up; ms, then ratios`);
 console.log('query'.padEnd(8) + heads.map((head) => short(head).padStart(20)).join(''));
 for (const row of table) {
   for (const [a, b] of pairs) row[`${a} / ${b}`] = row[a] / row[b];
@@ -112,7 +125,7 @@ for (const [a, b] of pairs) {
   console.log(`${a} / ${b}: geometric mean ${mean.toFixed(3)}, median ${middle.toFixed(3)}, largest ${worst.toFixed(3)}`);
 }
 for (const engine of wanted) console.log(`sum ${engine}: ${table.reduce((sum, row) => sum + row[engine], 0).toFixed(0)} ms`);
-writeFileSync(`${config.out}/ssb.json`, JSON.stringify({ ...config, date: new Date().toISOString(), table, summary }, null, 2));
+writeFileSync(`${config.out}/${config.name}.json`, JSON.stringify({ ...config, date: new Date().toISOString(), table, summary }, null, 2));
 
 // The chart: bars on a logarithmic scale, one group a query.
 const colours = { 'loom parquet': '#1b6ca8', 'loom arrow': '#5fa8d3', 'duckdb parquet': '#e0a100', 'duckdb memory': '#f3d27a', 'postgres heap': '#8a8a8a' };
@@ -135,5 +148,5 @@ table.forEach((row, i) => {
 wanted.forEach((engine, j) => {
   svg += `<rect x="${56 + j * 130}" y="8" width="10" height="10" fill="${colours[engine]}"/><text x="${70 + j * 130}" y="17">${engine}</text>\n`;
 });
-writeFileSync(`${config.out}/ssb.svg`, `${svg}</svg>\n`);
-console.log(`${config.out}/ssb.json and ssb.svg written`);
+writeFileSync(`${config.out}/${config.name}.svg`, `${svg}</svg>\n`);
+console.log(`${config.out}/${config.name}.json and .svg written`);
