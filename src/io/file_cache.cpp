@@ -27,8 +27,10 @@ std::shared_ptr<File> FileCache::open(const std::string& path, size_t limit) {
     const auto known = std::find_if(files_.begin(), files_.end(),
                                     [&](const auto& kept) { return kept->path() == path; });
     if (known != files_.end()) {
-        if (is_current(**known)) file = *known;
+        // Let go first: a file that is gone must not be kept alive here.
+        file = std::move(*known);
         files_.erase(known);
+        if (!is_current(*file)) file.reset();
     }
     if (file == nullptr) file = open_local_file(path);
     if (limit > 0) files_.push_front(file);

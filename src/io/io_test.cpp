@@ -106,8 +106,11 @@ TEST(FileCache, KeepsAFileUntilThePathNamesAnother) {
     // With no room nothing is kept.
     EXPECT_NE(cache.open(path, 0), cache.open(path, 0));
     EXPECT_EQ(cache.size(), 0U);
+    // Nor is a file that is gone kept alive.
+    const std::weak_ptr<File> gone = cache.open(path, 2);
     unlink(path.c_str());
     EXPECT_THROW(cache.open(path, 2), base::Error);
+    EXPECT_TRUE(gone.expired());
 }
 
 TEST(FileCache, LetsGoOfTheFileUsedLongestAgo) {
