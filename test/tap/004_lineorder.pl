@@ -15,10 +15,12 @@ system($ENV{LOOM_DATAGEN}, 'ssb', '--scale', '1', '--table', 'lineorder', '--out
 $node->safe_psql('postgres',
 	qq{IMPORT FOREIGN SCHEMA lineorder FROM SERVER arrow_fdw INTO public OPTIONS (file '$dir/lineorder.parquet')});
 
-# Sums "Data Read" over a plan's nodes; with workers they are one node.
+# Sums "Data Read" over a plan's nodes.
 sub data_read
 {
-	my $plan = $node->safe_psql('postgres', "EXPLAIN (ANALYZE, FORMAT JSON) $_[0]");
+	my ($query, $enabled) = (@_, 'on');
+	my $plan = $node->safe_psql('postgres',
+		"SET pg_loom.enabled = $enabled; EXPLAIN (ANALYZE, FORMAT JSON) $query");
 	my $bytes = 0;
 	$bytes += $1 while $plan =~ /"Data Read": (\d+)/g;
 	return $bytes;
@@ -31,8 +33,10 @@ my $revenue = $node->safe_psql('postgres',
 my $all = $node->safe_psql('postgres', q{SELECT sum(compressed_bytes) FROM loom.column_chunks('lineorder')});
 is(data_read('SELECT sum(lo_revenue) FROM lineorder'), $revenue, 'sum(lo_revenue) reads its column');
 cmp_ok($revenue * 4, '<', $all, 'which is a small part of the file');
+# The same without the engine.
+is(data_read('SELECT sum(lo_revenue) FROM lineorder', 'off'), $revenue, 'as a foreign scan does');
 my $columns = $node->safe_psql('postgres', 'EXPLAIN (COSTS OFF) SELECT sum(lo_revenue) FROM lineorder');
-like($columns, qr/Columns: lo_revenue$/m, 'EXPLAIN names that column only');
+like($columns, qr/scan lineorder \(lo_revenue\)$/m, 'EXPLAIN names that column only');
 
 $node->stop;
 done_testing();

@@ -42,6 +42,12 @@ void print_lines(ExplainState* es, const char* label, const std::vector<std::str
 
 void print_profile(const Execution& execution, ExplainState* es) {
     const exec::Profile profile = execution.profile();
+    int64_t bytes_read = 0;
+    for (const exec::ScanProfile& scan : profile.scans) bytes_read += scan.bytes_read;
+    if (es->format == EXPLAIN_FORMAT_TEXT)
+        property(es, "Data Read", format_bytes(bytes_read));
+    else
+        property(es, "Data Read", bytes_read);
     for (const exec::ScanProfile& scan : profile.scans) {
         std::string text = fmt::format("row groups: {} of {}",
                                        scan.row_groups - scan.row_groups_skipped, scan.row_groups);
