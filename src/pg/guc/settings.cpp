@@ -37,8 +37,8 @@ void define_settings_maylongjmp() {
                             PGC_USERSET, 0, nullptr, nullptr, nullptr);
     DefineCustomIntVariable(
         "pg_loom.memory", "Memory that one query's hash tables and sorts may take.",
-        "0 means work_mem times hash_mem_multiplier for each thread, at least 256 MB.", &g_memory_kb, 0, 0,
-        MAX_KILOBYTES, PGC_USERSET, GUC_UNIT_KB, nullptr, nullptr, nullptr);
+        "0 means work_mem times hash_mem_multiplier for each thread, at least 256 MB.",
+        &g_memory_kb, 0, 0, MAX_KILOBYTES, PGC_USERSET, GUC_UNIT_KB, nullptr, nullptr, nullptr);
     DefineCustomBoolVariable("pg_loom.force", "Lets pg_loom run plans that only copy columns, too.",
                              "For tests: such plans gain nothing.", &g_force, false, PGC_USERSET,
                              GUC_NOT_IN_SAMPLE, nullptr, nullptr, nullptr);

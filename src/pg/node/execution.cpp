@@ -32,8 +32,8 @@ class BackendHost : public exec::Host {
     }
 };
 
-// What a query may take at least where pg_loom.memory does not say: beyond its budget the engine gives
-// up, since it does not spill, and PostgreSQL's own plan is the slower one by far.
+// What a query may take at least where pg_loom.memory does not say: beyond its budget the engine
+// gives up, since it does not spill, and PostgreSQL's own plan is the slower one by far.
 constexpr uint64_t kLeastMemory = uint64_t{256} << 20;
 
 int allowed_cores() {
@@ -45,11 +45,10 @@ int allowed_cores() {
 exec::Options current_options() {
     exec::Options options;
     options.threads = g_threads > 0 ? g_threads : allowed_cores();
-    const uint64_t memory = g_memory_kb > 0
-                                ? uint64_t{1024} * static_cast<uint64_t>(g_memory_kb)
-                                : std::max(get_hash_memory_limit() *
-                                               static_cast<uint64_t>(options.threads),
-                                           kLeastMemory);
+    const uint64_t memory =
+        g_memory_kb > 0 ? uint64_t{1024} * static_cast<uint64_t>(g_memory_kb)
+                        : std::max(get_hash_memory_limit() * static_cast<uint64_t>(options.threads),
+                                   kLeastMemory);
     options.memory = memory;
     return options;
 }
