@@ -21,11 +21,13 @@ if(LOOM_CCACHE)
 endif()
 
 # __int128 is used throughout, so -Wpedantic stays off. GCC 12 sees overlapping copies in string
-# concatenation where there are none (-Wrestrict).
+# concatenation where there are none (-Wrestrict). Conditions in vectorised loops are combined without
+# branches on purpose, which clang takes for a slip.
 add_library(loom_flags INTERFACE)
 target_compile_options(loom_flags INTERFACE
     -Wall -Wextra -Werror -Wshadow -Wnon-virtual-dtor -Wno-unused-parameter -Wno-missing-field-initializers
     $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+    $<$<CXX_COMPILER_ID:Clang>:-Wno-bitwise-instead-of-logical>
     -fno-math-errno -ffp-contract=off)
 # The lowest x86-64 that is supported: SSE4.2 and POPCNT, in every processor since 2009. What is newer
 # is chosen at run time.

@@ -171,9 +171,10 @@ LOOM_SQL constexpr Interval interval_negate(Interval a, Fault& fault) {
 LOOM_SQL constexpr Interval interval_add(Interval a, Interval b, Fault& fault) {
     fault.raise(kOther, has_extreme_part(a) || has_extreme_part(b));
     Interval sum;
-    const bool outside = add_overflows(a.months, b.months, &sum.months) |
-                         add_overflows(a.days, b.days, &sum.days) |
-                         add_overflows(a.microseconds, b.microseconds, &sum.microseconds);
+    const bool months = add_overflows(a.months, b.months, &sum.months);
+    const bool days = add_overflows(a.days, b.days, &sum.days);
+    const bool rest = add_overflows(a.microseconds, b.microseconds, &sum.microseconds);
+    const bool outside = months || days || rest;
     fault.raise(kIntervalRange, outside);
     fault.raise(kOther, !outside && has_extreme_part(sum));
     return sum;

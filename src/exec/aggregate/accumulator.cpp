@@ -103,9 +103,8 @@ class Count final : public Accumulator {
 template <typename T>
 class ExactSum final : public Accumulator {
   public:
-    enum class Result : uint8_t { kSum, kAverage };
-    ExactSum(Result result, int scale, base::MemoryBudget* budget)
-        : result_(result), scale_(scale), sums_(budget), counts_(budget) {}
+    ExactSum(int scale, base::MemoryBudget* budget)
+        : scale_(scale), sums_(budget), counts_(budget) {}
 
     void resize(int64_t groups) override {
         sums_.resize(groups);
@@ -177,7 +176,6 @@ class ExactSum final : public Accumulator {
         throw Unrepresentable("the sum of a column needs more than 38 digits");
     }
 
-    Result result_;
     int scale_;
     PerGroup<Int128> sums_;
     PerGroup<int64_t> counts_;
@@ -458,10 +456,8 @@ std::unique_ptr<Accumulator> make_bits(Kind kind, base::MemoryBudget* budget) {
 }
 
 template <typename T>
-std::unique_ptr<Accumulator> make_exact(Kind kind, plan::Type arg, base::MemoryBudget* budget) {
-    using Result = typename ExactSum<T>::Result;
-    return std::make_unique<ExactSum<T>>(kind == Kind::kSum ? Result::kSum : Result::kAverage,
-                                         arg.id == TypeId::kNumeric ? arg.scale : 0, budget);
+std::unique_ptr<Accumulator> make_exact(plan::Type arg, base::MemoryBudget* budget) {
+    return std::make_unique<ExactSum<T>>(arg.id == TypeId::kNumeric ? arg.scale : 0, budget);
 }
 
 }  // namespace
@@ -507,13 +503,13 @@ std::unique_ptr<Accumulator> make_accumulator(uint32_t function, plan::Type arg,
         case Kind::kAverage:
             switch (physical) {
                 case Physical::kInt16:
-                    return make_exact<int16_t>(*kind, arg, budget);
+                    return make_exact<int16_t>(arg, budget);
                 case Physical::kInt32:
-                    return make_exact<int32_t>(*kind, arg, budget);
+                    return make_exact<int32_t>(arg, budget);
                 case Physical::kInt64:
-                    return make_exact<int64_t>(*kind, arg, budget);
+                    return make_exact<int64_t>(arg, budget);
                 case Physical::kInt128:
-                    return make_exact<Int128>(*kind, arg, budget);
+                    return make_exact<Int128>(arg, budget);
                 case Physical::kFloat32:
                     if (*kind == Kind::kSum)
                         return std::make_unique<FloatSum<float, float>>(false, budget);

@@ -33,11 +33,7 @@ uint64_t cycles() noexcept {
 
 Runner::Runner(const Pipeline& pipeline, SharedRun& shared, const TableSource* table, int worker,
                Poll poll, base::MemoryBudget* budget)
-    : pipeline_(pipeline),
-      shared_(shared),
-      worker_(worker),
-      poll_(std::move(poll)),
-      budget_(budget) {
+    : pipeline_(pipeline), shared_(shared), worker_(worker), poll_(std::move(poll)) {
     if (table != nullptr)
         cursor_ = std::make_unique<ScanCursor>(*table, pipeline.source_types, budget);
     frames_.push_back(std::make_unique<Frame>(pipeline, budget));

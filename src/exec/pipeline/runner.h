@@ -55,7 +55,6 @@ class Runner {
     SharedRun& shared_;
     int worker_;
     Poll poll_;
-    base::MemoryBudget* budget_;
     std::unique_ptr<ScanCursor> cursor_;
     std::vector<std::unique_ptr<Frame>> frames_;  ///< [0], and one for each kMatch step
     std::vector<Frame*> match_frames_;            ///< by step
