@@ -18,7 +18,7 @@ namespace loom::exec {
 /// signals and never call the host.
 class Crew {
   public:
-    /// Called often by worker 0 so that the host can interrupt. `work` gets its worker's number.
+    /// What a worker does; it gets its number.
     using Work = std::function<void(int worker)>;
 
     explicit Crew(int workers) : size_(workers < 1 ? 1 : workers) {}

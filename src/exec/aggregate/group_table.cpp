@@ -216,7 +216,6 @@ bool GroupTable::assign_by_codes(std::span<const Vector> keys, int64_t count, ui
         std::memset(direct_.data(), 0, static_cast<size_t>(size) * sizeof(uint32_t));
         direct_versions_.clear();
         for (const Vector& key : keys) direct_versions_.push_back(key.dictionary->version);
-        direct_size_ = size;
     }
     places_.resize_discarding(static_cast<uint64_t>(count) * sizeof(uint32_t));
     auto* places = places_.as<uint32_t>();

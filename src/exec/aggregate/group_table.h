@@ -79,7 +79,6 @@ class GroupTable {
     // Groups by code tuple, while all keys are codes of few combinations.
     base::Buffer direct_;
     std::vector<uint64_t> direct_versions_;
-    int64_t direct_size_ = 0;
     base::Buffer places_;
 };
 

@@ -16,8 +16,9 @@ namespace {
 // of the rows, or small anyway.
 constexpr uint64_t kDenseFactor = 32;
 constexpr uint64_t kSmallRange = 1 << 16;
-// A bitmap costs an eighth of a byte, and a test in one that fits the second-level cache takes 1.0
-// to 1.75 cycles where a hash table takes 10 (cpu-prototype.md, section 3).
+// A bitmap costs an eighth of a byte. One that fits the second-level cache is tested several times
+// as fast as a hash table, however few the rows (SSB Q2.3 at scale 10, 798 keys in 800,000: 72
+// instead of 122 ms for the fact table's pipeline, two Zen 4 cores, 2026-12-01).
 constexpr uint64_t kBitmapFactor = 128;
 constexpr uint64_t kBitmapRange = 1 << 23;
 // Rows entered between two looks at the stop token: some milliseconds.

@@ -72,8 +72,7 @@ class Frame {
     }
     /// All slots' vectors; those fetched are valid.
     std::span<const Vector> vectors() const noexcept { return vectors_; }
-    bool has(int slot) const noexcept { return present_[slot]; }
-    /// Sets a slot's rows from outside (kBuildRow of a left join's unmatched rows, say).
+    /// Makes room for a kBuildRow slot's rows, for the caller to fill.
     int32_t* write_rows(int slot);
 
     /// Keeps the rows whose bits are set (`kept` of them). Slots not needed after step `step` are

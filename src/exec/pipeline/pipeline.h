@@ -37,7 +37,6 @@ struct Slot {
 /// One join as its probe pipeline sees it.
 struct Join {
     plan::JoinType type = plan::JoinType::kInner;
-    bool null_aware = false;
     std::shared_ptr<JoinTable> table;  ///< set when the build side is complete
     std::vector<int> keys;             ///< slots of the probe side
     int row_slot = -1;

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "format/parquet/decode/value_decoder.h"
+#include "simd/highest.h"
 
 namespace loom::parquet {
 
@@ -44,8 +45,7 @@ class DictionaryDecoder final : public ValueDecoder {
   private:
     void translate(int64_t count, uint8_t* out) {
         const uint32_t* codes = scratch_.as<uint32_t>();
-        uint32_t highest = 0;
-        for (int64_t i = 0; i < count; ++i) highest = std::max(highest, codes[i]);
+        const uint32_t highest = simd::highest(codes, count);
         if (count > 0 && highest >= dictionary_.length)
             base::corrupt("code {} in a dictionary of {} values", highest, dictionary_.length);
         const auto* values = dictionary_.as<uint8_t>();

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/bitmap.h"
+#include "simd/highest.h"
 
 namespace loom::parquet {
 
@@ -15,8 +16,7 @@ int width_of(int max_level) noexcept {
 }
 
 void check_levels(const uint8_t* levels, int64_t count, int max_level) {
-    uint8_t highest = 0;
-    for (int64_t i = 0; i < count; ++i) highest = std::max(highest, levels[i]);
+    const uint8_t highest = simd::highest(levels, count);
     if (highest > max_level)
         base::corrupt("a level of {} where {} is the highest", highest, max_level);
 }
