@@ -16,8 +16,8 @@ function median(values) {
 }
 const geometricMean = (values) => Math.exp(values.reduce((sum, v) => sum + Math.log(v), 0) / values.length);
 
-// Engines print averages with different digits; whole numbers stay as they are.
-const normalised = (text) => (/^-?\d+\.\d+$/.test(text) ? Number(text).toPrecision(9) : text);
+// Engines print averages with different digits, as 0, 0.000 or 1.5e-7; whole numbers stay as they are.
+const normalised = (text) => (/^-?\d+(\.\d+(e[+-]?\d+)?|e[+-]?\d+)$/.test(text) ? String(Number(Number(text).toPrecision(9))) : text);
 
 // One psql session; run() gives rows and the time that a client sees.
 class Psql {
