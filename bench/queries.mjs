@@ -51,8 +51,10 @@ class DuckDB {
     return session;
   }
   async run(sql) {
+    // DuckDB's ~ matches whole strings.
+    const own = sql.replace(/(\w+) ~ ('[^']*')/g, 'regexp_matches($1, $2)');
     const start = performance.now();
-    const result = await this.connection.runAndReadAll(sql);
+    const result = await this.connection.runAndReadAll(own);
     return { ms: performance.now() - start, rows: result.getRowsJson().map((row) => row.map((v) => (v === null ? '' : String(v)))) };
   }
   close() {}
@@ -110,12 +112,13 @@ for (const engine of wanted) open[engine].close();
 const pairs = [['loom parquet', 'duckdb parquet'], ['loom arrow', 'duckdb memory'], ['postgres heap', 'loom parquet'], ['postgres heap', 'loom arrow']]
   .filter((pair) => pair.every((engine) => wanted.includes(engine)));
 const heads = [...wanted, ...pairs.map(([a, b]) => `${a} / ${b}`)];
+const nameWidth = Math.max(7, ...table.map((row) => row.query.length)) + 1;
 const short = (head) => head.replaceAll('loom ', 'L.').replaceAll('duckdb ', 'D.').replaceAll('postgres ', 'P.');
 console.log(`${config.title}, scale ${config.scale}, ${config.threads} threads, median of ${config.repetitions} rounds in turn, after one to warm up; ms, then ratios`);
-console.log('query'.padEnd(8) + heads.map((head) => short(head).padStart(20)).join(''));
+console.log('query'.padEnd(nameWidth) + heads.map((head) => short(head).padStart(20)).join(''));
 for (const row of table) {
   for (const [a, b] of pairs) row[`${a} / ${b}`] = row[a] / row[b];
-  console.log(row.query.padEnd(8) + heads.map((head) => row[head].toFixed(head.includes('/') ? 3 : 1).padStart(20)).join(''));
+  console.log(row.query.padEnd(nameWidth) + heads.map((head) => row[head].toFixed(head.includes('/') ? 3 : 1).padStart(20)).join(''));
 }
 const summary = {};
 for (const [a, b] of pairs) {

@@ -9,6 +9,7 @@
 namespace loom::base {
 
 void MemoryBudget::take(uint64_t bytes) {
+    if (parent_ != nullptr) parent_->take(bytes);
     uint64_t now = used_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
     if (limit_ != 0 && now > limit_) {
         give_back(bytes);

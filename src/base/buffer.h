@@ -14,16 +14,21 @@ namespace loom::base {
 /// vectors. Contents there are unspecified but initialised.
 inline constexpr size_t kBufferSlack = 128;
 
-/// Counts bytes against a limit. Thread safe. A limit of 0 means none.
+/// Counts bytes against a limit. Thread safe. A limit of 0 means none. What a budget with a parent
+/// takes counts there too; the parent must outlive it.
 class MemoryBudget {
   public:
-    explicit MemoryBudget(uint64_t limit = 0) noexcept : limit_(limit) {}
+    explicit MemoryBudget(uint64_t limit = 0, MemoryBudget* parent = nullptr) noexcept
+        : limit_(limit), parent_(parent) {}
     MemoryBudget(const MemoryBudget&) = delete;
     MemoryBudget& operator=(const MemoryBudget&) = delete;
 
     /// Takes `bytes`, or raises kMemory and takes nothing.
     void take(uint64_t bytes);
-    void give_back(uint64_t bytes) noexcept { used_.fetch_sub(bytes, std::memory_order_relaxed); }
+    void give_back(uint64_t bytes) noexcept {
+        used_.fetch_sub(bytes, std::memory_order_relaxed);
+        if (parent_ != nullptr) parent_->give_back(bytes);
+    }
 
     uint64_t used() const noexcept { return used_.load(std::memory_order_relaxed); }
     uint64_t peak() const noexcept { return peak_.load(std::memory_order_relaxed); }
@@ -31,6 +36,7 @@ class MemoryBudget {
 
   private:
     uint64_t limit_;
+    MemoryBudget* parent_;
     std::atomic<uint64_t> used_{0};
     std::atomic<uint64_t> peak_{0};
 };

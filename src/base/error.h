@@ -25,6 +25,7 @@ enum class ErrorKind {
     kDatetimeRange,  ///< 22008: a date or time that the target type cannot hold
     kBadText,        ///< 22021: text that is not valid UTF-8
     kChanged,        ///< 55000: a file changed while it was being read
+    kTempSpace,      ///< 53400: temporary files would pass their limit
     kCancelled,      ///< 57014: the stop token was set
     kBug             ///< XX000: an invariant of pg_loom does not hold
 };

@@ -4,6 +4,10 @@
 
 #include <fmt/core.h>
 
+#include "exec/pipeline/aggregate_sink.h"
+#include "exec/pipeline/sort_sink.h"
+#include "exec/pipeline/top_sink.h"
+
 namespace loom::exec {
 
 using plan::Expr;
@@ -41,8 +45,8 @@ struct Stream {
 
 class Compiler {
   public:
-    Compiler(std::span<const plan::ParameterValue> parameters, base::MemoryBudget* budget)
-        : parameters_(parameters), budget_(budget) {}
+    Compiler(std::span<const plan::ParameterValue> parameters, const Resources& resources)
+        : parameters_(parameters), resources_(resources), budget_(resources.budget) {}
 
     std::vector<std::unique_ptr<CompiledPipeline>> run(const Operator& root) {
         Stream stream = compile(root, Needs(root.output.size(), Need::kValue));
@@ -75,6 +79,7 @@ class Compiler {
     int64_t count_value(const std::vector<Expr>& exprs, int64_t if_absent);
 
     std::span<const plan::ParameterValue> parameters_;
+    Resources resources_;
     base::MemoryBudget* budget_;
     std::vector<std::unique_ptr<CompiledPipeline>> done_;
 };
@@ -425,9 +430,8 @@ Stream Compiler::compile_aggregate(const Operator& op) {
         }
         calls.push_back(std::move(call));
     }
-    compiled.aggregate =
-        std::make_shared<AggregateSink>(keys, key_types, op.grouped, std::move(calls), budget_);
-    compiled.pipeline.sink = compiled.aggregate;
+    compiled.pipeline.sink =
+        std::make_shared<AggregateSink>(keys, key_types, op.grouped, std::move(calls), resources_);
     compiled.pipeline.sink_inputs = inputs;
     std::vector<int> columns(op.output.size());
     for (size_t i = 0; i < columns.size(); ++i) columns[i] = static_cast<int>(i);
@@ -451,7 +455,19 @@ Stream Compiler::compile_sort(const Operator& op, Needs needs, int64_t limit) {
     const int64_t own = count_value(op.count, -1);
     const int64_t count = own < 0 ? limit : limit < 0 ? own : std::min(own, limit);
     CompiledPipeline& compiled = *stream.compiled;
-    compiled.store = std::make_shared<SortSink>(stored, types, std::move(keys), count, budget_);
+    if (count >= 0 && count <= TopSink::kMaxLimit && !keys.empty()) {
+        auto bound = std::make_shared<TopBound>();
+        const Slot& first = compiled.pipeline.slots[stored[keys[0].column]];
+        if (first.kind == Slot::Kind::kScan) bound->scan_column = first.index;
+        bound->descending = keys[0].descending;
+        bound->nulls_first = keys[0].nulls_first;
+        compiled.pipeline.bound = bound;
+        compiled.store = std::make_shared<TopSink>(stored, types, std::move(keys), count,
+                                                   std::move(bound), resources_);
+    } else {
+        compiled.store =
+            std::make_shared<SortSink>(stored, types, std::move(keys), count, resources_);
+    }
     compiled.pipeline.sink = compiled.store;
     compiled.pipeline.sink_inputs = stored;
     Stream sorted = reopen(std::move(stream), types, columns);
@@ -518,8 +534,8 @@ Stream Compiler::compile_append(const Operator& op, const Needs& needs) {
 
 std::vector<std::unique_ptr<CompiledPipeline>> compile(
     const Operator& root, std::span<const plan::ParameterValue> parameters,
-    base::MemoryBudget* budget) {
-    return Compiler(parameters, budget).run(root);
+    const Resources& resources) {
+    return Compiler(parameters, resources).run(root);
 }
 
 }  // namespace loom::exec

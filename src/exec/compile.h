@@ -6,6 +6,7 @@
 
 #include "exec/pipeline/sinks.h"
 #include "exec/query.h"
+#include "exec/resources.h"
 
 namespace loom::exec {
 
@@ -21,18 +22,14 @@ struct CompiledPipeline {
     Then then = Then::kResult;
     CompiledPipeline* target = nullptr;
     int target_join = -1;
-    std::vector<int> build_keys;  ///< kBuild: key columns of the stored rows
-    std::vector<int> encode;      ///< kBuild: columns that become dictionary codes
-    std::shared_ptr<StoreSink> store;
-    std::shared_ptr<AggregateSink> aggregate;
-
-    /// Returns the rows that the sink holds after it has finished.
-    RowStore take() { return store != nullptr ? store->take() : aggregate->take(); }
+    std::vector<int> build_keys;       ///< kBuild: key columns of the stored rows
+    std::vector<int> encode;           ///< kBuild: columns that become dictionary codes
+    std::shared_ptr<StoreSink> store;  ///< the sink, if it is one
 };
 
 /// Compiles `root`. Raises Unrepresentable for what the engine does not do.
 std::vector<std::unique_ptr<CompiledPipeline>> compile(
     const plan::Operator& root, std::span<const plan::ParameterValue> parameters,
-    base::MemoryBudget* budget);
+    const Resources& resources);
 
 }  // namespace loom::exec

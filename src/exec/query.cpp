@@ -19,6 +19,10 @@ namespace {
 
 // Stored rows below this are not worth waking threads for.
 constexpr int64_t kMinParallelRows = 32'768;
+// Batches of stored rows that a worker turns into rows of the result before these are handed out.
+constexpr int64_t kBatchesPerWave = 16;
+// What a worker's operators take however little a query may have: batches, chunks being filled.
+constexpr uint64_t kFixedMemory = uint64_t{4} << 20;
 
 using Clock = std::chrono::steady_clock;
 
@@ -28,9 +32,22 @@ double milliseconds_since(Clock::time_point start) {
 
 }  // namespace
 
-struct Query::State {
+struct Query::State final : public Tasks {
     State(const plan::Operator& plan, Inputs given, const Options& options)
-        : root(plan), inputs(std::move(given)), budget(options.memory), crew(options.threads) {}
+        : root(plan),
+          inputs(std::move(given)),
+          memory(options.memory),
+          budget(memory == 0 ? 0 : memory + static_cast<uint64_t>(options.threads) * kFixedMemory),
+          crew(options.threads) {
+        space.directories = options.temp_directories;
+        space.name_prefix = options.temp_prefix;
+        space.limit = options.temp_limit;
+        for (int worker = 0; worker < crew.size(); ++worker)
+            polls.push_back([this, worker] {
+                base::check_stop(&crew.stop());
+                if (worker == 0) host->check_interrupts();
+            });
+    }
 
     // A pipeline that is running, or that pauses between two waves.
     struct Run {
@@ -45,21 +62,29 @@ struct Query::State {
     void run(CompiledPipeline& compiled, Host& host);
     void run_host_rows(Run& run, Host& host);
     void deliver(CompiledPipeline& compiled);
-    void finish(CompiledPipeline& compiled);
-    std::function<void()> poll();
-    bool next_wave(Host& host);
-    int workers_for(const CompiledPipeline& compiled) const;
+    void next_wave(Host& host);
+
+    // Tasks
+    int workers() const override { return crew.size(); }
+    void run(int64_t count, const Work& work) override;
+    const Poll& poll(int worker) const override { return polls[static_cast<size_t>(worker)]; }
+
     void note(const Run& run, double milliseconds);
 
     const plan::Operator& root;
     Inputs inputs;
-    base::MemoryBudget budget;  // outlives all that gives back to it
+    // Budgets outlive all that gives back to them. Readers and rows in flight have bounds of their
+    // own and are only counted.
+    uint64_t memory;
+    base::MemoryBudget budget;
+    base::MemoryBudget in_flight;
+    io::TempSpace space;
     Crew crew;
+    std::vector<Poll> polls;  ///< by worker
     Host* host = nullptr;
     std::vector<std::unique_ptr<CompiledPipeline>> pipelines;
     std::unique_ptr<Run> last;  ///< the result's pipeline, which runs in waves
-    std::optional<RowStore> result;
-    int64_t position = 0;
+    RowSet result;              ///< rows of the last wave
     bool started = false;
     bool finished = false;
     Batch batch;
@@ -71,22 +96,21 @@ Query::State::Run::Run(CompiledPipeline& pipeline, State& state)
     const Pipeline& p = pipeline.pipeline;
     const TableSource* table =
         p.table >= 0 ? &state.inputs.tables[static_cast<size_t>(p.table)] : nullptr;
-    int workers = pipeline.ordered || p.host_rows >= 0 ? 1 : state.crew.size();
+    const bool alone =
+        pipeline.ordered || p.host_rows >= 0 || (p.stored != nullptr && p.stored->sequential());
+    int workers = alone ? 1 : state.crew.size();
     if (table != nullptr) {
         morsels.emplace(*table, workers);
+        if (p.bound != nullptr && p.bound->scan_column >= 0 && p.may_skip_rows())
+            morsels->follow(*p.bound, p.source_types);
         workers = static_cast<int>(std::clamp<int64_t>(morsels->size(), 1, workers));
     } else if (p.stored != nullptr) {
         workers = static_cast<int>(
             std::clamp<int64_t>(p.stored->length() / kMinParallelRows, 1, workers));
     }
-    for (int worker = 0; worker < workers; ++worker) {
-        std::function<void()> poll = [&state, worker] {
-            base::check_stop(&state.crew.stop());
-            if (worker == 0) state.host->check_interrupts();
-        };
-        runners.push_back(
-            std::make_unique<Runner>(p, shared, table, worker, std::move(poll), &state.budget));
-    }
+    for (int worker = 0; worker < workers; ++worker)
+        runners.push_back(std::make_unique<Runner>(p, shared, table, worker, state.poll(worker),
+                                                   &state.in_flight));
 }
 
 void Query::State::note(const Run& run, double milliseconds) {
@@ -125,36 +149,39 @@ void Query::State::run_host_rows(Run& run, Host& asked) {
     }
 }
 
-std::function<void()> Query::State::poll() {
-    return [this] { host->check_interrupts(); };
-}
-
-void Query::State::finish(CompiledPipeline& compiled) {
-    compiled.pipeline.sink->finish(poll());
+void Query::State::run(int64_t count, const Work& work) {
+    std::atomic<int64_t> next{0};
+    const int wanted = static_cast<int>(std::clamp<int64_t>(count, 1, crew.size()));
+    crew.run(wanted, *host, [&](int worker) {
+        for (;;) {
+            poll(worker)();
+            const int64_t task = next.fetch_add(1, std::memory_order_relaxed);
+            if (task >= count) return;
+            work(task, worker);
+        }
+    });
 }
 
 // Hands the rows of a finished pipeline to whoever reads them.
 void Query::State::deliver(CompiledPipeline& compiled) {
-    RowStore rows = compiled.take();
+    RowSet set = compiled.pipeline.sink->take();
     switch (compiled.then) {
         case CompiledPipeline::Then::kResult:
-            result.emplace(std::move(rows));
-            position = 0;
+            result = std::move(set);
             break;
         case CompiledPipeline::Then::kFeed: {
-            std::shared_ptr<RowStore>& stored = compiled.target->pipeline.stored;
-            if (stored == nullptr)
-                stored = std::make_shared<RowStore>(std::move(rows));
-            else
-                stored->append_store(std::move(rows));
+            std::shared_ptr<RowSet>& stored = compiled.target->pipeline.stored;
+            if (stored == nullptr) stored = std::make_shared<RowSet>();
+            stored->add(std::move(set));
             break;
         }
         case CompiledPipeline::Then::kBuild: {
+            RowStore rows = std::move(set).join(compiled.store->types(), &budget);
             for (const int column : compiled.encode)
                 rows.column(static_cast<size_t>(column)).encode();
             Join& join = compiled.target->pipeline.joins[compiled.target_join];
             join.table =
-                std::make_shared<JoinTable>(std::move(rows), compiled.build_keys, poll(), &budget);
+                std::make_shared<JoinTable>(std::move(rows), compiled.build_keys, poll(0), &budget);
             if (join.matched != nullptr) {
                 const auto length = static_cast<uint64_t>(join.table->length());
                 join.matched->resize(length);
@@ -179,9 +206,9 @@ void Query::State::run(CompiledPipeline& compiled, Host& asked) {
             if (run.morsels)
                 runner.run_scan(*run.morsels, false);
             else
-                runner.run_stored();
+                runner.run_stored(INT64_MAX);
         });
-    finish(compiled);
+    compiled.pipeline.sink->finish(*this);
     deliver(compiled);
     compiled.pipeline.stored.reset();
     compiled.pipeline.joins.clear();
@@ -190,35 +217,36 @@ void Query::State::run(CompiledPipeline& compiled, Host& asked) {
 
 void Query::State::start(Host& asked) {
     started = true;
-    pipelines = compile(root, inputs.parameters, &budget);
+    pipelines = compile(root, inputs.parameters, {&budget, &space, memory});
     for (size_t i = 0; i + 1 < pipelines.size(); ++i) run(*pipelines[i], asked);
     CompiledPipeline& final = *pipelines.back();
-    if (final.pipeline.table < 0) {
+    if (final.pipeline.host_rows >= 0) {
         run(final, asked);
         finished = true;
         return;
     }
-    // Rows that flow from a table straight into the result come in waves of one morsel a worker, so
-    // that memory stays bounded and a consumer that stops early does not wait.
+    // Rows that flow straight into the result come in waves, so that memory stays bounded and a
+    // consumer that stops early does not wait.
     final.pipeline.prepare();
     last = std::make_unique<Run>(final, *this);
 }
 
-bool Query::State::next_wave(Host& asked) {
+void Query::State::next_wave(Host& asked) {
     const int workers = static_cast<int>(last->runners.size());
     last->compiled.pipeline.sink->begin(workers);
     std::atomic<bool> any{false};
     crew.run(workers, asked, [&](int worker) {
-        if (last->runners[static_cast<size_t>(worker)]->run_scan(*last->morsels, true))
+        Runner& runner = *last->runners[static_cast<size_t>(worker)];
+        if (last->morsels ? runner.run_scan(*last->morsels, true)
+                          : runner.run_stored(kBatchesPerWave))
             any.store(true);
     });
-    finish(last->compiled);
+    last->compiled.pipeline.sink->finish(*this);
     deliver(last->compiled);
-    if (any.load()) return true;
+    if (any.load()) return;
     note(*last, 0);
     last.reset();
     finished = true;
-    return false;
 }
 
 Query::Query(const plan::Operator& root, Inputs inputs, const Options& options)
@@ -230,22 +258,19 @@ const Batch* Query::next(Host& host) {
     State& state = *state_;
     state.host = &host;
     if (!state.started) state.start(host);
-    while (!state.result || state.position >= state.result->length()) {
-        if (state.finished || !state.next_wave(host)) return nullptr;
+    for (;;) {
+        state.batch.rows = state.result.next(state.batch.columns);
+        if (state.batch.rows > 0) return &state.batch;
+        if (state.finished) return nullptr;
+        state.next_wave(host);
     }
-    const RowStore& rows = *state.result;
-    const int64_t count = std::min(kBatchRows, rows.length() - state.position);
-    state.batch.rows = count;
-    state.batch.columns.clear();
-    for (size_t i = 0; i < rows.width(); ++i)
-        state.batch.columns.push_back(rows.column(i).view(state.position, count));
-    state.position += count;
-    return &state.batch;
 }
 
 Profile Query::profile() const {
     Profile profile = state_->profile;
-    profile.peak_memory = state_->budget.peak();
+    profile.peak_memory = state_->budget.peak() + state_->in_flight.peak();
+    profile.temp_files = state_->space.files.load();
+    profile.temp_bytes = state_->space.total.load();
     return profile;
 }
 

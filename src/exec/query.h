@@ -60,8 +60,13 @@ struct Inputs {
 };
 
 struct Options {
-    int threads = 1;      ///< threads that work, the caller's included
-    uint64_t memory = 0;  ///< bytes for hash tables, sorts and readers; 0: no limit
+    int threads = 1;  ///< threads that work, the caller's included
+    /// Bytes for hash tables and sorts, to which a few megabytes a thread come; 0: no limit.
+    uint64_t memory = 0;
+    /// Where groups and sorts go that do not fit; none: they do not leave memory.
+    std::vector<std::string> temp_directories;
+    std::string temp_prefix;           ///< of names that are seen for a moment
+    uint64_t temp_limit = UINT64_MAX;  ///< bytes in temporary files at once
 };
 
 /// Rows of the result: plain vectors, valid until the next call of Query::next.
@@ -91,6 +96,8 @@ struct Profile {
     std::vector<PipelineProfile> pipelines;
     std::vector<ScanProfile> scans;
     uint64_t peak_memory = 0;
+    uint64_t temp_files = 0;
+    uint64_t temp_bytes = 0;  ///< written to temporary files
 };
 
 /// Returns the type of what an aggregate (its pg_proc OID) gives for arguments of these types, or

@@ -112,14 +112,19 @@ Value value_at(const Vector& vector, int64_t row) {
     }
 }
 
-Rows run_engine(const Operator& root, const std::vector<Table>& tables, int64_t step, int threads) {
+Rows run_engine(const Operator& root, const std::vector<Table>& tables, int64_t step, int threads,
+                uint64_t memory = 0, uint64_t* temp_bytes = nullptr) {
     std::vector<std::unique_ptr<TableRows>> sources;
     Inputs inputs;
     for (const Table& table : tables) {
         sources.push_back(std::make_unique<TableRows>(table, step));
         inputs.rows.push_back(sources.back().get());
     }
-    Query query(root, std::move(inputs), {threads, 0});
+    Options options;
+    options.threads = threads;
+    options.memory = memory;
+    if (memory > 0) options.temp_directories = {testing::TempDir()};
+    Query query(root, std::move(inputs), options);
     NoHost host;
     Rows rows;
     while (const Batch* batch = query.next(host))
@@ -128,6 +133,7 @@ Rows run_engine(const Operator& root, const std::vector<Table>& tables, int64_t 
             for (const Vector& column : batch->columns) row.push_back(value_at(column, i));
             rows.push_back(std::move(row));
         }
+    if (temp_bytes != nullptr) *temp_bytes = query.profile().temp_bytes;
     return rows;
 }
 
@@ -303,6 +309,22 @@ class Generator {
             wanted);
     }
 
+    // Nearly every row has keys of its own.
+    Table diverse_table(int64_t rows) {
+        Table table;
+        table.types = {kInt4, kInt4, kText};
+        for (int64_t i = 0; i < rows; ++i) {
+            Row row;
+            row.push_back(below(50) == 0 ? Value() : Value(below(rows) - rows / 2));
+            row.push_back(below(50) == 0 ? Value() : Value(below(10)));
+            row.push_back(below(50) == 0
+                              ? Value()
+                              : Value("a long beginning, " + std::to_string(below(rows))));
+            table.rows.push_back(std::move(row));
+        }
+        return table;
+    }
+
     Expr less(const std::vector<plan::Type>& types) {
         return plan::make_call(kInt4Less, plan::make_type(TypeId::kBool),
                                {column(types, kInt4), column(types, kInt4)});
@@ -421,39 +443,139 @@ TEST(Query, RandomJoinsAndAggregatesGiveTheObviousAnswer) {
     }
 }
 
-TEST(Query, SortOrdersAndLimits) {
-    Generator make(1);
-    Table table = make.table(20'000);
+namespace {
+
+// Behind an append, rows are stored and several workers take them.
+Operator stored_rows(const Table& table) {
+    Operator append;
+    append.kind = OperatorKind::kAppend;
+    append.output = table.types;
+    append.inputs = {Generator::rows(0, table)};
+    return append;
+}
+
+// The sort of SortOrdersAndLimits, and its order.
+Operator three_key_sort(Operator input) {
     Operator sort;
     sort.kind = OperatorKind::kSort;
     sort.sort_keys = {{1, true, false}, {2, false, true}, {0, false, false}};
-    sort.inputs = {Generator::rows(0, table)};
-    sort.output = table.types;
-    const auto order = [](const Row& a, const Row& b) {
-        const auto part = [](const Value& x, const Value& y, bool descending, bool nulls_first) {
-            if (is_null(x) || is_null(y))
-                return is_null(x) == is_null(y) ? 0 : is_null(x) == nulls_first ? -1 : 1;
-            const int sign = x < y ? -1 : y < x ? 1 : 0;
-            return descending ? -sign : sign;
-        };
+    sort.output = input.output;
+    sort.inputs = {std::move(input)};
+    return sort;
+}
+
+Rows in_three_key_order(Rows rows) {
+    const auto part = [](const Value& x, const Value& y, bool descending, bool nulls_first) {
+        if (is_null(x) || is_null(y))
+            return is_null(x) == is_null(y) ? 0 : is_null(x) == nulls_first ? -1 : 1;
+        const int sign = x < y ? -1 : y < x ? 1 : 0;
+        return descending ? -sign : sign;
+    };
+    std::sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
         const int first = part(a[1], b[1], true, false);
         if (first != 0) return first < 0;
         const int second = part(a[2], b[2], false, true);
         if (second != 0) return second < 0;
         return part(a[0], b[0], false, false) < 0;
-    };
-    Rows expected = table.rows;
-    std::sort(expected.begin(), expected.end(), order);
-    EXPECT_EQ(run_engine(sort, {table}, 4096, 1), expected);
+    });
+    return rows;
+}
 
+Operator limit_of(Operator input, int64_t count, int64_t offset) {
     Operator limit;
     limit.kind = OperatorKind::kLimit;
-    limit.count = {plan::make_constant(kInt8, column::Scalar::of_int(7))};
-    limit.offset = {plan::make_constant(kInt8, column::Scalar::of_int(4093))};
-    limit.output = sort.output;
-    limit.inputs = {sort};
+    limit.count = {plan::make_constant(kInt8, column::Scalar::of_int(count))};
+    limit.offset = {plan::make_constant(kInt8, column::Scalar::of_int(offset))};
+    limit.output = input.output;
+    limit.inputs = {std::move(input)};
+    return limit;
+}
+
+// Groups by columns `keys`, with all kinds of aggregates.
+Operator grouping(Operator input, const std::vector<int>& keys) {
+    Operator op;
+    op.kind = OperatorKind::kAggregate;
+    for (const int key : keys) {
+        op.group_keys.push_back(plan::make_column(key, input.output[static_cast<size_t>(key)]));
+        op.output.push_back(op.group_keys.back().type);
+    }
+    op.grouped = !keys.empty();
+    const auto add = [&](uint32_t function, int arg, plan::Type type, bool distinct, bool filter) {
+        plan::Aggregate call;
+        call.function = function;
+        call.type = type;
+        call.distinct = distinct;
+        if (arg >= 0) call.args = {plan::make_column(arg, input.output[static_cast<size_t>(arg)])};
+        if (filter)
+            call.filter = {
+                plan::make_call(kInt4Less, plan::make_type(TypeId::kBool),
+                                {plan::make_column(0, kInt4), plan::make_column(1, kInt4)})};
+        op.output.push_back(type);
+        op.aggregates.push_back(std::move(call));
+    };
+    add(2803, -1, kInt8, false, false);
+    add(2108, 1, kInt8, false, true);
+    add(2145, 2, kText, false, false);
+    add(2147, 0, kInt8, true, false);
+    add(2108, 0, kInt8, true, true);
+    op.inputs = {std::move(input)};
+    return op;
+}
+
+constexpr uint64_t kLittleMemory = 4 << 20;
+
+}  // namespace
+
+TEST(Query, ManyGroupsAreGroupedInPartitions) {
+    Generator make(3);
+    const std::vector<Table> tables = {make.diverse_table(200'000)};
+    for (const std::vector<int>& keys : {std::vector<int>{0}, {2}, {0, 2}, {1}, {}}) {
+        Operator op = grouping(stored_rows(tables[0]), keys);
+        Rows expected = run_naive(op, tables);
+        std::sort(expected.begin(), expected.end());
+        Rows found = run_engine(op, tables, 4096, 3);
+        std::sort(found.begin(), found.end());
+        EXPECT_TRUE(found == expected) << keys.size() << " keys, " << found.size() << " rows";
+
+        // The same with little memory: rows come from the host, of which nothing is stored.
+        op = grouping(Generator::rows(0, tables[0]), keys);
+        uint64_t temp_bytes = 0;
+        found = run_engine(op, tables, 4096, 1, 2 * kLittleMemory, &temp_bytes);
+        std::sort(found.begin(), found.end());
+        EXPECT_TRUE(found == expected) << keys.size() << " keys, " << found.size() << " rows";
+        EXPECT_GT(temp_bytes, 0U);
+    }
+}
+
+TEST(Query, SortOrdersAndLimits) {
+    Generator make(1);
+    const Table table = make.table(20'000);
+    const Operator sort = three_key_sort(Generator::rows(0, table));
+    const Rows expected = in_three_key_order(table.rows);
+    EXPECT_EQ(run_engine(sort, {table}, 4096, 1), expected);
     const Rows slice(expected.begin() + 4093, expected.begin() + 4100);
-    EXPECT_EQ(run_engine(limit, {table}, 1000, 1), slice);
+    EXPECT_EQ(run_engine(limit_of(sort, 7, 4093), {table}, 1000, 1), slice);
+    EXPECT_EQ(run_engine(limit_of(sort, 0, 0), {table}, 1000, 1), Rows());
+    const Rows rest(expected.begin() + 19'990, expected.end());
+    EXPECT_EQ(run_engine(limit_of(sort, 7000, 19'990), {table}, 1000, 1), rest);
+}
+
+TEST(Query, ManyRowsAreSortedInRanges) {
+    Generator make(4);
+    const std::vector<Table> tables = {make.diverse_table(200'000)};
+    const Rows expected = in_three_key_order(tables[0].rows);
+    const Rows slice(expected.begin() + 100'000, expected.begin() + 100'010);
+    const Operator stored = three_key_sort(stored_rows(tables[0]));
+    EXPECT_TRUE(run_engine(stored, tables, 4096, 3) == expected);
+    EXPECT_TRUE(run_engine(limit_of(stored, 10, 100'000), tables, 4096, 3) == slice);
+
+    const Operator from_host = three_key_sort(Generator::rows(0, tables[0]));
+    uint64_t temp_bytes = 0;
+    EXPECT_TRUE(run_engine(from_host, tables, 4096, 1, kLittleMemory, &temp_bytes) == expected);
+    EXPECT_GT(temp_bytes, 0U);
+    EXPECT_TRUE(run_engine(limit_of(from_host, 10, 100'000), tables, 4096, 1, kLittleMemory,
+                           &temp_bytes) == slice);
+    EXPECT_GT(temp_bytes, 0U);
 }
 
 TEST(Query, AppendKeepsAllRows) {

@@ -86,9 +86,9 @@ class Count final : public Accumulator {
         int64_t* counts = counts_.data();
         for_rows(groups, arg, [=](uint32_t group, int64_t) { ++counts[group]; });
     }
-    void merge(Accumulator& other, const uint32_t* map, int64_t groups) override {
+    void merge(Accumulator& other, const GroupMap& map) override {
         auto& from = static_cast<Count&>(other);
-        for (int64_t g = 0; g < groups; ++g) counts_[map[g]] += from.counts_[g];
+        for (const auto [g, to] : map) counts_[to] += from.counts_[g];
     }
     void output(int64_t groups, StoredColumn& out) override {
         put(out, groups, counts_.data(), nullptr);
@@ -131,11 +131,11 @@ class ExactSum final : public Accumulator {
         });
         if (overflow) too_large();
     }
-    void merge(Accumulator& other, const uint32_t* map, int64_t groups) override {
+    void merge(Accumulator& other, const GroupMap& map) override {
         auto& from = static_cast<ExactSum&>(other);
-        for (int64_t g = 0; g < groups; ++g) {
-            if (__builtin_add_overflow(sums_[map[g]], from.sums_[g], &sums_[map[g]])) too_large();
-            counts_[map[g]] += from.counts_[g];
+        for (const auto [g, to] : map) {
+            if (__builtin_add_overflow(sums_[to], from.sums_[g], &sums_[to])) too_large();
+            counts_[to] += from.counts_[g];
         }
     }
     void output(int64_t groups, StoredColumn& out) override {
@@ -203,12 +203,12 @@ class FloatSum final : public Accumulator {
             ++counts[group];
         });
     }
-    void merge(Accumulator& other, const uint32_t* map, int64_t groups) override {
+    void merge(Accumulator& other, const GroupMap& map) override {
         auto& from = static_cast<FloatSum&>(other);
-        for (int64_t g = 0; g < groups; ++g) {
-            sums_[map[g]] += from.sums_[g];
-            infinite_[map[g]] |= from.infinite_[g];
-            counts_[map[g]] += from.counts_[g];
+        for (const auto [g, to] : map) {
+            sums_[to] += from.sums_[g];
+            infinite_[to] |= from.infinite_[g];
+            counts_[to] += from.counts_[g];
         }
     }
     void output(int64_t groups, StoredColumn& out) override {
@@ -261,15 +261,14 @@ class Extreme final : public Accumulator {
                 present_[group] = 1;
             });
     }
-    void merge(Accumulator& other, const uint32_t* map, int64_t groups) override {
+    void merge(Accumulator& other, const GroupMap& map) override {
         auto& from = static_cast<Extreme&>(other);
-        for (int64_t g = 0; g < groups; ++g) {
+        for (const auto [g, to] : map) {
             if (!from.present_[g]) continue;
-            T& best = best_[map[g]];
+            T& best = best_[to];
             const T& value = from.best_[g];
-            if (!present_[map[g]] || (maximum_ ? less(best, value) : less(value, best)))
-                best = value;
-            present_[map[g]] = 1;
+            if (!present_[to] || (maximum_ ? less(best, value) : less(value, best))) best = value;
+            present_[to] = 1;
         }
     }
     void output(int64_t groups, StoredColumn& out) override {
@@ -297,10 +296,10 @@ class ExtremeBytes final : public Accumulator {
         for_rows(groups, arg,
                  [&](uint32_t group, int64_t row) { offer(group, values[row], arg.type); });
     }
-    void merge(Accumulator& other, const uint32_t* map, int64_t groups) override {
+    void merge(Accumulator& other, const GroupMap& map) override {
         auto& from = static_cast<ExtremeBytes&>(other);
-        for (int64_t g = 0; g < groups; ++g)
-            if (from.present_[g]) offer(map[g], from.best_[g], owned_.type());
+        for (const auto [g, to] : map)
+            if (from.present_[g]) offer(to, from.best_[g], owned_.type());
     }
     void output(int64_t groups, StoredColumn& out) override {
         put(out, groups, best_.data(), present_.data());
@@ -342,10 +341,10 @@ class Bits final : public Accumulator {
         const T* values = arg.as<T>();
         for_rows(groups, arg, [&](uint32_t group, int64_t row) { add(group, values[row]); });
     }
-    void merge(Accumulator& other, const uint32_t* map, int64_t groups) override {
+    void merge(Accumulator& other, const GroupMap& map) override {
         auto& from = static_cast<Bits&>(other);
-        for (int64_t g = 0; g < groups; ++g)
-            if (from.present_[g]) add(map[g], from.values_[g]);
+        for (const auto [g, to] : map)
+            if (from.present_[g]) add(to, from.values_[g]);
     }
     void output(int64_t groups, StoredColumn& out) override {
         put(out, groups, values_.data(), present_.data());

@@ -3,11 +3,19 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "base/buffer.h"
 #include "exec/row_store.h"
 
 namespace loom::exec {
+
+/// Which groups of one state become which of another. Groups of either may be missing.
+struct GroupPair {
+    uint32_t from = 0;
+    uint32_t to = 0;
+};
+using GroupMap = std::vector<GroupPair>;
 
 class Accumulator {
   public:
@@ -17,8 +25,8 @@ class Accumulator {
     /// Adds the rows of `arg` (plain; its length counts) to their groups; a null `groups` means
     /// group 0 for all. `arg` is unused for count(*).
     virtual void update(const uint32_t* groups, const Vector& arg) = 0;
-    /// Adds group g of `other`, which is of the same kind, to group map[g].
-    virtual void merge(Accumulator& other, const uint32_t* map, int64_t groups) = 0;
+    /// Adds groups of `other`, which is of the same kind.
+    virtual void merge(Accumulator& other, const GroupMap& map) = 0;
     /// Appends the results of groups [0, groups).
     virtual void output(int64_t groups, StoredColumn& out) = 0;
 };

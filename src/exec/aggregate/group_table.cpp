@@ -6,6 +6,7 @@
 
 #include "exec/fault.h"
 #include "exec/key.h"
+#include "exec/key_hasher.h"
 
 namespace loom::exec {
 
@@ -18,6 +19,8 @@ constexpr int64_t kMaxDirect = 1 << 16;
 constexpr uint64_t kFirstSize = 256;
 // Groups merged between two looks at the stop token: some milliseconds.
 constexpr int64_t kGroupsPerPoll = 1 << 15;
+// Rows hashed and fetched ahead together: their table entries stay in the first-level cache.
+constexpr int64_t kAhead = 256;
 
 struct Entry {
     uint32_t tag;
@@ -40,12 +43,6 @@ bool is_word(Physical physical) {
     }
 }
 
-uint64_t hash_words(const uint64_t* words, size_t count) {
-    uint64_t hash = mix(words[0]);
-    for (size_t i = 1; i < count; ++i) hash = combine(hash, words[i]);
-    return hash;
-}
-
 }  // namespace
 
 Interner::Interner(plan::Type type, base::MemoryBudget* budget)
@@ -66,8 +63,25 @@ void Interner::grow() {
     }
 }
 
-uint32_t Interner::intern(const Vector& vector, int64_t row) {
-    const uint64_t hash = key_hash(vector, physical_, row);
+uint64_t Interner::hash(const Vector& vector, int64_t row) const noexcept {
+    return key_hash(vector, physical_, row);
+}
+
+void Interner::intern_all(const Vector& vector, uint64_t* numbers) {
+    uint64_t hashes[kAhead];
+    for (int64_t begin = 0; begin < vector.length; begin += kAhead) {
+        const int64_t count = std::min(kAhead, vector.length - begin);
+        for (int64_t i = 0; i < count; ++i) {
+            hashes[i] = vector.is_null(begin + i) ? 0 : hash(vector, begin + i);
+            __builtin_prefetch(table_.as<uint32_t>() + (hashes[i] & mask_));
+        }
+        for (int64_t i = 0; i < count; ++i)
+            if (!vector.is_null(begin + i))
+                numbers[begin + i] = intern(vector, begin + i, hashes[i]);
+    }
+}
+
+uint32_t Interner::intern(const Vector& vector, int64_t row, uint64_t hash) {
     auto* table = table_.as<uint32_t>();
     uint64_t place = hash & mask_;
     const Vector entries = entries_.view();
@@ -116,16 +130,47 @@ void GroupTable::grow() {
     mask_ = size - 1;
     auto* table = table_.as<Entry>();
     const auto* words = group_words_.as<uint64_t>();
+    uint64_t hashes[kAhead];
     for (int64_t group = 0; group < groups_; ++group) {
-        const uint64_t hash = hash_words(words + group * static_cast<int64_t>(words_), words_);
+        const int64_t ahead = group % kAhead;
+        if (ahead == 0)
+            hash_words(words + group * static_cast<int64_t>(words_),
+                       std::min(kAhead, groups_ - group), hashes);
+        const uint64_t hash = hashes[ahead];
         uint64_t place = hash & mask_;
         while (table[place].group != 0) place = (place + 1) & mask_;
         table[place] = {static_cast<uint32_t>(hash >> 32), static_cast<uint32_t>(group + 1)};
     }
 }
 
+// Hashes keys as KeyHasher does.
+void GroupTable::hash_words(const uint64_t* words, int64_t count, uint64_t* hashes) const {
+    const auto stride = static_cast<int64_t>(words_);
+    const uint64_t* nulls = words + words_ - 1;
+    for (size_t k = 0; k < keys_.size(); ++k) {
+        const Interner* interner = keys_[k].interner.get();
+        const bool first = k == 0;
+        for (int64_t i = 0; i < count; ++i) {
+            const uint64_t word = words[i * stride + static_cast<int64_t>(k)];
+            uint64_t hash = kNullHash;
+            if ((nulls[i * stride] >> k & 1) == 0)
+                hash = interner != nullptr ? interner->hash_of(word) : mix(word);
+            hashes[i] = add_to_key(hashes[i], hash, first);
+        }
+    }
+}
+
+void GroupTable::hash_groups(uint64_t* hashes) const {
+    hash_words(group_words_.as<uint64_t>(), groups_, hashes);
+}
+
 uint32_t GroupTable::find_or_add(const uint64_t* words) {
-    const uint64_t hash = hash_words(words, words_);
+    uint64_t hash = 0;
+    hash_words(words, 1, &hash);
+    return find_or_add(words, hash);
+}
+
+uint32_t GroupTable::find_or_add(const uint64_t* words, uint64_t hash) {
     const auto tag = static_cast<uint32_t>(hash >> 32);
     auto* table = table_.as<Entry>();
     uint64_t place = hash & mask_;
@@ -183,22 +228,53 @@ void GroupTable::words_of(size_t key, const Vector& vector, int64_t count) {
         return;
     }
     const Vector plain = to_plain(vector, state.values, state.validity);
+    uint64_t numbers[kBatchRows];
+    if (state.interner != nullptr) state.interner->intern_all(plain, numbers);
     for (int64_t i = 0; i < count; ++i) {
         const auto place = i * static_cast<int64_t>(words_);
         if (plain.is_null(i)) {
             words[place] = 0;
             nulls[place] |= null_bit;
         } else {
-            words[place] = state.interner != nullptr ? state.interner->intern(plain, i)
-                                                     : key_word(plain, state.physical, i);
+            words[place] =
+                state.interner != nullptr ? numbers[i] : key_word(plain, state.physical, i);
         }
     }
 }
 
 void GroupTable::assign_words(int64_t count, uint32_t* ids) {
+    const auto stride = static_cast<int64_t>(words_);
+    uint64_t hashes[kAhead];
+    for (int64_t begin = 0; begin < count; begin += kAhead) {
+        const uint64_t* words = row_words_.as<uint64_t>() + begin * stride;
+        const int64_t rows = std::min(kAhead, count - begin);
+        hash_words(words, rows, hashes);
+        for (int64_t i = 0; i < rows; ++i)
+            __builtin_prefetch(table_.as<Entry>() + (hashes[i] & mask_));
+        // What the first look into the table names is most often the group.
+        for (int64_t i = 0; i < rows; ++i) {
+            const uint32_t group = table_.as<Entry>()[hashes[i] & mask_].group;
+            if (group != 0) __builtin_prefetch(group_words_.as<uint64_t>() + (group - 1) * words_);
+        }
+        for (int64_t i = 0; i < rows; ++i)
+            ids[begin + i] = find_or_add(words + i * stride, hashes[i]);
+    }
+}
+
+// One key whose values are interned: its number leads to the group without hashing again.
+void GroupTable::assign_interned(int64_t count, uint32_t* ids) {
+    group_of_entry_.resize(static_cast<size_t>(keys_[0].interner->entries().length()), 0);
     const auto* words = row_words_.as<uint64_t>();
-    for (int64_t i = 0; i < count; ++i)
-        ids[i] = find_or_add(words + i * static_cast<int64_t>(words_));
+    for (int64_t i = 0; i < count; ++i) {
+        const uint64_t* row = words + i * 2;
+        if (row[1] != 0) {
+            ids[i] = find_or_add(row);
+            continue;
+        }
+        uint32_t& group = group_of_entry_[row[0]];
+        if (group == 0) group = find_or_add(row) + 1;
+        ids[i] = group - 1;
+    }
 }
 
 bool GroupTable::assign_by_codes(std::span<const Vector> keys, int64_t count, uint32_t* ids) {
@@ -271,30 +347,34 @@ void GroupTable::assign(std::span<const Vector> keys, int64_t count, uint32_t* i
     auto* nulls = row_words_.as<uint64_t>() + words_ - 1;
     for (int64_t i = 0; i < count; ++i) nulls[i * static_cast<int64_t>(words_)] = 0;
     for (size_t k = 0; k < keys.size(); ++k) words_of(k, keys[k], count);
-    assign_words(count, ids);
+    if (keys.size() == 1 && keys_[0].interner != nullptr)
+        assign_interned(count, ids);
+    else
+        assign_words(count, ids);
 }
 
-void GroupTable::assign_groups(const GroupTable& other, uint32_t* ids,
-                               const std::function<void()>& poll) {
+void GroupTable::assign_groups(const GroupTable& other, GroupMap& map, const Poll& poll) {
+    // Numbers of the other table's interned values here, as they come up.
     std::vector<std::vector<uint32_t>> interned(keys_.size());
+    std::vector<Vector> entries(keys_.size());
     for (size_t k = 0; k < keys_.size(); ++k) {
         if (other.keys_[k].interner == nullptr) continue;
-        const StoredColumn& entries = other.keys_[k].interner->entries();
-        const Vector view = entries.view();
-        interned[k].resize(static_cast<size_t>(entries.length()));
-        for (int64_t i = 0; i < entries.length(); ++i)
-            interned[k][i] = keys_[k].interner->intern(view, i);
+        entries[k] = other.keys_[k].interner->entries().view();
+        interned[k].assign(static_cast<size_t>(entries[k].length), 0);
     }
     std::vector<uint64_t> words(words_);
-    for (int64_t group = 0; group < other.groups_; ++group) {
-        if (group % kGroupsPerPoll == 0) poll();
-        const uint64_t* from =
-            other.group_words_.as<uint64_t>() + group * static_cast<int64_t>(words_);
+    for (size_t i = 0; i < map.size(); ++i) {
+        if (i % kGroupsPerPoll == 0) poll();
+        const uint64_t* from = other.group_words_.as<uint64_t>() + map[i].from * words_;
         std::copy_n(from, words_, words.begin());
-        for (size_t k = 0; k < keys_.size(); ++k)
-            if (!interned[k].empty() && (from[words_ - 1] >> k & 1) == 0)
-                words[k] = interned[k][from[k]];
-        ids[group] = find_or_add(words.data());
+        for (size_t k = 0; k < keys_.size(); ++k) {
+            if (interned[k].empty() || (from[words_ - 1] >> k & 1) != 0) continue;
+            uint32_t& number = interned[k][from[k]];
+            if (number == 0)
+                number = keys_[k].interner->intern(entries[k], static_cast<int64_t>(from[k])) + 1;
+            words[k] = number - 1;
+        }
+        map[i].to = find_or_add(words.data());
     }
 }
 

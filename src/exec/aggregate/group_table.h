@@ -2,13 +2,14 @@
 // Gives each distinct tuple of group keys a number.
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "base/buffer.h"
+#include "exec/aggregate/accumulator.h"
 #include "exec/row_store.h"
+#include "exec/tasks.h"
 
 namespace loom::exec {
 
@@ -17,10 +18,17 @@ class Interner {
   public:
     Interner(plan::Type type, base::MemoryBudget* budget);
     /// Returns the number of row `row` of a plain vector; the row must not be NULL.
-    uint32_t intern(const Vector& vector, int64_t row);
+    uint32_t intern(const Vector& vector, int64_t row) {
+        return intern(vector, row, hash(vector, row));
+    }
+    /// Sets numbers[i] to that of row i; rows that are NULL get any.
+    void intern_all(const Vector& vector, uint64_t* numbers);
     const StoredColumn& entries() const noexcept { return entries_; }
+    uint64_t hash_of(uint64_t entry) const noexcept { return hashes_[entry]; }
 
   private:
+    uint64_t hash(const Vector& vector, int64_t row) const noexcept;
+    uint32_t intern(const Vector& vector, int64_t row, uint64_t hash);
     void grow();
 
     plan::Physical physical_;
@@ -38,10 +46,13 @@ class GroupTable {
 
     /// Sets ids[i] to the group of row i, making new groups as they appear. Keys of any form.
     void assign(std::span<const Vector> keys, int64_t count, uint32_t* ids);
-    /// As assign(), for all groups of another table. Calls `poll` now and then.
-    void assign_groups(const GroupTable& other, uint32_t* ids, const std::function<void()>& poll);
+    /// Adds groups of another table: map[i].from is known, map[i].to is set. Calls `poll` now and
+    /// then.
+    void assign_groups(const GroupTable& other, GroupMap& map, const Poll& poll);
 
     int64_t groups() const noexcept { return groups_; }
+    /// Sets hashes[g] to what KeyHasher gives for the keys of group g.
+    void hash_groups(uint64_t* hashes) const;
     /// Appends key `key` of groups [0, groups()).
     void output(size_t key, StoredColumn& out) const;
 
@@ -62,6 +73,9 @@ class GroupTable {
     void learn_dictionary(KeyState& state, const Vector& key);
     void words_of(size_t key, const Vector& vector, int64_t count);
     void assign_words(int64_t count, uint32_t* ids);
+    void assign_interned(int64_t count, uint32_t* ids);
+    void hash_words(const uint64_t* words, int64_t count, uint64_t* hashes) const;
+    uint32_t find_or_add(const uint64_t* words, uint64_t hash);
     uint32_t find_or_add(const uint64_t* words);
     void grow();
 
@@ -75,6 +89,7 @@ class GroupTable {
     base::Buffer table_;  ///< Entry
     uint64_t mask_ = 0;
     base::Buffer row_words_;
+    std::vector<uint32_t> group_of_entry_;  ///< a single interned key: its entry's group + 1
 
     // Groups by code tuple, while all keys are codes of few combinations.
     base::Buffer direct_;

@@ -1,172 +1,409 @@
-#include <cstring>
+#include "exec/pipeline/aggregate_sink.h"
 
-#include "exec/pipeline/sinks.h"
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "simd/mask.h"
 
 namespace loom::exec {
 
+namespace {
+
+// Groups, or DISTINCT values, that a worker's own table may have: it then takes a few megabytes,
+// and a look-up is still a hit in the last-level cache.
+constexpr int64_t kMaxLocalGroups = 1 << 17;
+// A partition should have a table that fits the second-level cache: 256 make that true for tens of
+// millions of groups.
+constexpr int kGroupBits = 8;
+// With at least so many DISTINCT values a group, partitions are by value: then each meets most
+// groups.
+constexpr int64_t kPairsPerGroup = 64;
+constexpr int kValueBits = 6;
+constexpr int kMinBits = 3;
+// Partitions too large for their share of memory are split by so many more bits, so often.
+constexpr int kMoreBits = 4;
+constexpr int kLastShift = 28;
+constexpr int64_t kChunkRows = 1024;
+constexpr int64_t kMinChunkRows = 64;
+
+}  // namespace
+
+// Turns the columns of scattered rows into input of aggregates.
+class AggregateSink::Reader {
+  public:
+    explicit Reader(const AggregateSink& sink)
+        : sink_(sink),
+          args_(sink.calls_.size()),
+          masks_(sink.calls_.size()),
+          filters_(sink.calls_.size(), nullptr) {}
+
+    AggregateInput input(std::span<const Vector> columns, int64_t count) {
+        AggregateInput input;
+        input.length = count;
+        input.keys = columns.first(sink_.key_types_.size());
+        for (size_t i = 0; i < args_.size(); ++i) {
+            if (sink_.arg_columns_[i] >= 0) args_[i] = columns[sink_.arg_columns_[i]];
+            if (sink_.filter_columns_[i] < 0) continue;
+            simd::bools_to_mask(columns[sink_.filter_columns_[i]].as<uint8_t>(), count,
+                                masks_[i].data());
+            filters_[i] = masks_[i].data();
+        }
+        input.args = args_;
+        input.filters = filters_;
+        return input;
+    }
+
+  private:
+    const AggregateSink& sink_;
+    std::vector<Vector> args_;
+    std::vector<Mask> masks_;
+    std::vector<const uint64_t*> filters_;
+};
+
 AggregateSink::AggregateSink(std::vector<int> key_slots, std::vector<plan::Type> key_types,
                              bool grouped, std::vector<AggregateCall> calls,
-                             base::MemoryBudget* budget)
+                             const Resources& resources)
     : key_slots_(std::move(key_slots)),
       key_types_(std::move(key_types)),
       grouped_(grouped),
       calls_(std::move(calls)),
-      budget_(budget) {}
+      resources_(resources) {
+    const auto first = static_cast<int>(key_types_.size());
+    for (const AggregateCall& call : calls_) {
+        int column = -1;
+        if (call.slot >= 0) {
+            const auto known = std::find(arg_slots_.begin(), arg_slots_.end(), call.slot);
+            column = first + static_cast<int>(known - arg_slots_.begin());
+            if (known == arg_slots_.end()) {
+                arg_slots_.push_back(call.slot);
+                arg_types_.push_back(call.arg);
+            }
+        }
+        arg_columns_.push_back(column);
+    }
+    int next = first + static_cast<int>(arg_slots_.size());
+    bool one_value = true;
+    for (size_t i = 0; i < calls_.size(); ++i) {
+        filter_columns_.push_back(calls_[i].filter != nullptr ? next++ : -1);
+        if (!calls_[i].distinct) continue;
+        if (value_column_ < 0)
+            value_column_ = arg_columns_[i];
+        else
+            one_value = one_value && value_column_ == arg_columns_[i];
+    }
+    if (!one_value) value_column_ = -1;
+}
+
+std::vector<plan::Type> AggregateSink::row_types() const {
+    std::vector<plan::Type> types = key_types_;
+    types.insert(types.end(), arg_types_.begin(), arg_types_.end());
+    for (const AggregateCall& call : calls_)
+        if (call.filter != nullptr) types.push_back(plan::make_type(plan::TypeId::kBool));
+    return types;
+}
+
+std::vector<plan::Type> AggregateSink::hash_types(Split split) const {
+    if (split == Split::kByGroup) return key_types_;
+    return {row_types()[value_column_]};
+}
+
+RowStore AggregateSink::empty_rows() const {
+    std::vector<plan::Type> types = key_types_;
+    for (const AggregateCall& call : calls_) types.push_back(call.type);
+    return {types, resources_.budget};
+}
 
 void AggregateSink::begin(int workers) {
     workers_.clear();
+    split_ = Split::kNone;
     for (int i = 0; i < workers; ++i) {
-        auto worker = std::make_unique<Worker>();
-        if (!key_slots_.empty()) worker->groups = std::make_unique<GroupTable>(key_types_, budget_);
-        for (const AggregateCall& call : calls_) {
-            Call state;
-            state.accumulator = make_accumulator(call.function, call.arg, budget_);
-            if (call.distinct)
-                state.distinct = std::make_unique<GroupTable>(
-                    std::vector<plan::Type>{plan::make_type(plan::TypeId::kInt4), call.arg},
-                    budget_);
-            for (base::Buffer* buffer :
-                 {&state.values, &state.validity, &state.taken, &state.taken_validity})
-                *buffer = base::Buffer(budget_);
-            worker->calls.push_back(std::move(state));
-        }
-        for (base::Buffer* buffer : {&worker->ids, &worker->call_ids, &worker->positions})
-            buffer->resize(kBatchRows * sizeof(uint32_t));
+        auto worker = std::make_shared<Worker>(resources_.budget);
+        worker->state = std::make_unique<AggregateState>(key_types_, calls_, &worker->budget);
+        worker->args.resize(calls_.size());
+        worker->masks.resize(calls_.size());
+        worker->filters.assign(calls_.size(), nullptr);
+        for (size_t c = 0; c < calls_.size(); ++c) worker->bools.emplace_back(resources_.budget);
+        worker->hashes.resize(kBatchRows);
         workers_.push_back(std::move(worker));
     }
-}
-
-int64_t AggregateSink::group_count(const Worker& worker) const {
-    return worker.groups != nullptr ? worker.groups->groups() : 1;
-}
-
-void AggregateSink::aggregate(Worker& worker, const AggregateCall& call, Call& state, Frame& frame,
-                              const uint32_t* ids) {
-    Vector arg;
-    arg.length = frame.length();
-    if (call.slot >= 0) arg = to_plain(frame.fetch(call.slot), state.values, state.validity);
-    if (call.filter != nullptr) {
-        uint64_t mask[kMaskWords];
-        frame.fetch_all(call.filter->columns());
-        frame.evaluator(*call.filter).select(frame.vectors(), frame.length(), mask);
-        auto* positions = worker.positions.as<uint16_t>();
-        const int64_t kept = simd::mask_to_selection(mask, frame.length(), positions);
-        if (kept == 0) return;
-        if (call.slot >= 0) {
-            const int width = plan::width(physical(arg.type));
-            state.taken.resize_discarding(static_cast<uint64_t>(kept) * width);
-            gather_values(arg.values, width, positions, kept, state.taken.data());
-            arg.values = state.taken.data();
-            if (arg.validity != nullptr) {
-                state.taken_validity.resize_discarding(
-                    static_cast<uint64_t>(base::bitmap_bytes(kept)));
-                gather_bits(arg.validity, positions, kept, state.taken_validity.data());
-                arg.validity = state.taken_validity.data();
-            }
-        }
-        arg.length = kept;
-        if (ids != nullptr) {
-            gather_values(ids, sizeof(uint32_t), positions, kept, worker.call_ids.data());
-            ids = worker.call_ids.as<uint32_t>();
-        }
-    }
-    if (state.distinct == nullptr) return state.accumulator->update(ids, arg);
-    // The distinct values of all groups are collected; they are aggregated at the end.
-    const int32_t zero = 0;
-    Vector group;
-    group.type = plan::make_type(plan::TypeId::kInt4);
-    group.length = arg.length;
-    group.form = ids == nullptr ? Form::kConstant : Form::kPlain;
-    group.values = ids == nullptr ? static_cast<const void*>(&zero) : ids;
-    uint32_t numbers[kBatchRows];
-    const Vector keys[] = {group, arg};
-    state.distinct->assign(keys, arg.length, numbers);
 }
 
 void AggregateSink::consume(int index, Frame& frame) {
     Worker& worker = *workers_[index];
     worker.used = true;
-    const uint32_t* ids = nullptr;
-    if (worker.groups != nullptr) {
-        worker.keys.clear();
-        frame.fetch_all(key_slots_);
-        for (const int slot : key_slots_) worker.keys.push_back(frame.fetch(slot));
-        worker.groups->assign(worker.keys, frame.length(), worker.ids.as<uint32_t>());
-        ids = worker.ids.as<uint32_t>();
-    }
-    const int64_t groups = group_count(worker);
+    worker.keys.clear();
+    frame.fetch_all(key_slots_);
+    frame.fetch_all(arg_slots_);
+    for (const int slot : key_slots_) worker.keys.push_back(frame.fetch(slot));
     for (size_t i = 0; i < calls_.size(); ++i) {
-        worker.calls[i].accumulator->resize(groups);
-        aggregate(worker, calls_[i], worker.calls[i], frame, ids);
+        const AggregateCall& call = calls_[i];
+        if (call.slot >= 0) worker.args[i] = frame.fetch(call.slot);
+        if (call.filter == nullptr) continue;
+        frame.fetch_all(call.filter->columns());
+        frame.evaluator(*call.filter)
+            .select(frame.vectors(), frame.length(), worker.masks[i].data());
+        worker.filters[i] = worker.masks[i].data();
     }
+    const AggregateInput input{frame.length(), worker.keys, worker.args, worker.filters};
+    if (worker.rows != nullptr) return scatter(worker, input);
+    worker.state->update(input);
+    Split wanted = wanted_split(worker);
+    if (wanted == Split::kNone) return;
+    // The first worker decides for all.
+    Split none = Split::kNone;
+    if (!split_.compare_exchange_strong(none, wanted)) wanted = none;
+    const int bits = wanted == Split::kByGroup ? kGroupBits : kValueBits;
+    worker.rows = make_partitions(HashRange::first(bits), static_cast<int>(workers_.size()));
+    worker.hasher = std::make_unique<KeyHasher>(hash_types(wanted), resources_.budget);
 }
 
-void AggregateSink::merge(Worker& into, Worker& from, const Poll& poll) {
-    const int64_t groups = group_count(from);
-    std::vector<uint32_t> map(static_cast<size_t>(groups), 0);
-    if (into.groups != nullptr) into.groups->assign_groups(*from.groups, map.data(), poll);
-    const int64_t merged = group_count(into);
-    for (size_t i = 0; i < calls_.size(); ++i) {
-        poll();
-        into.calls[i].accumulator->resize(merged);
-        from.calls[i].accumulator->resize(groups);
-        if (!calls_[i].distinct) {
-            into.calls[i].accumulator->merge(*from.calls[i].accumulator, map.data(), groups);
-            continue;
-        }
-        GroupTable& values = *from.calls[i].distinct;
-        StoredColumn group(plan::make_type(plan::TypeId::kInt4), budget_);
-        StoredColumn value(calls_[i].arg, budget_);
-        values.output(0, group);
-        values.output(1, value);
-        std::vector<int32_t> mapped(static_cast<size_t>(values.groups()));
-        for (size_t g = 0; g < mapped.size(); ++g)
-            mapped[g] = static_cast<int32_t>(map[group.values<int32_t>()[g]]);
-        Vector keys[] = {group.view(), value.view()};
-        keys[0].values = mapped.data();
-        std::vector<uint32_t> numbers(mapped.size());
-        into.calls[i].distinct->assign(keys, values.groups(), numbers.data());
-    }
-    from.calls.clear();
-    from.groups.reset();
+AggregateSink::Split AggregateSink::wanted_split(const Worker& worker) const {
+    const uint64_t share = resources_.spill_limit() / (4 * workers_.size());
+    const int64_t groups = worker.state->groups();
+    const int64_t pairs = worker.state->distinct_pairs();
+    if (groups <= kMaxLocalGroups && pairs <= kMaxLocalGroups && worker.budget.used() <= share)
+        return Split::kNone;
+    const bool few_groups =
+        key_types_.empty() || (value_column_ >= 0 && groups * kPairsPerGroup <= pairs);
+    if (!few_groups) return Split::kByGroup;
+    return value_column_ >= 0 ? Split::kByValue : Split::kNone;
 }
 
-void AggregateSink::finish_distinct(Worker& worker, int64_t groups) {
-    for (size_t i = 0; i < calls_.size(); ++i) {
-        Call& call = worker.calls[i];
-        call.accumulator->resize(groups);
-        if (call.distinct == nullptr) continue;
-        StoredColumn group(plan::make_type(plan::TypeId::kInt4), budget_);
-        StoredColumn value(calls_[i].arg, budget_);
-        call.distinct->output(0, group);
-        call.distinct->output(1, value);
-        if (value.length() > 0) call.accumulator->update(group.values<uint32_t>(), value.view());
+// All workers must arrive at the same number of partitions.
+std::unique_ptr<RowPartitions> AggregateSink::make_partitions(HashRange range, int workers) const {
+    int64_t row_bytes = 1;
+    for (const plan::Type type : row_types()) row_bytes += plan::width(plan::physical(type));
+    const uint64_t limit = resources_.spill_limit() / (4 * static_cast<uint64_t>(workers));
+    int64_t chunk_rows = kChunkRows;
+    const auto least = [&] {
+        return static_cast<uint64_t>(row_bytes * chunk_rows * range.count());
+    };
+    while (least() > limit && chunk_rows > kMinChunkRows) chunk_rows /= 2;
+    while (least() > limit && range.bits > kMinBits) {
+        --range.bits;
+        ++range.shift;
     }
+    return std::make_unique<RowPartitions>(row_types(), range, chunk_rows, resources_.budget);
 }
 
-void AggregateSink::finish(const Poll& poll) {
-    Worker& first = *workers_[0];
-    for (size_t i = 1; i < workers_.size(); ++i)
-        if (workers_[i]->used) merge(first, *workers_[i], poll);
-    const int64_t groups = key_slots_.empty() && grouped_ && !first.used ? 0 : group_count(first);
-    finish_distinct(first, group_count(first));
-    std::vector<plan::Type> types = key_types_;
-    for (const AggregateCall& call : calls_) types.push_back(call.type);
-    rows_ = std::make_unique<RowStore>(types, budget_);
-    for (size_t i = 0; i < key_types_.size(); ++i) {
-        poll();
-        first.groups->output(i, rows_->column(i));
+void AggregateSink::scatter(Worker& worker, const AggregateInput& input) {
+    worker.columns.assign(input.keys.begin(), input.keys.end());
+    worker.columns.resize(row_types().size());
+    for (size_t i = 0; i < calls_.size(); ++i) {
+        if (arg_columns_[i] >= 0) worker.columns[arg_columns_[i]] = input.args[i];
+        if (filter_columns_[i] < 0) continue;
+        worker.bools[i].resize_discarding(static_cast<uint64_t>(input.length) +
+                                          simd::kSelectionSlack);
+        simd::mask_to_bools(input.filters[i], input.length, worker.bools[i].data());
+        Vector& column = worker.columns[filter_columns_[i]];
+        column = Vector();
+        column.type = plan::make_type(plan::TypeId::kBool);
+        column.length = input.length;
+        column.values = worker.bools[i].data();
     }
-    for (size_t i = 0; i < calls_.size(); ++i)
-        first.calls[i].accumulator->output(groups, rows_->column(key_types_.size() + i));
-    rows_->set_length(groups);
+    const std::span<const Vector> keys =
+        split_.load() == Split::kByGroup
+            ? input.keys
+            : std::span<const Vector>(worker.columns).subspan(value_column_, 1);
+    worker.hasher->hash(keys, input.length, worker.hashes.data());
+    worker.rows->append(worker.columns, worker.hashes.data(), input.length);
+    if (resources_.budget->used() > resources_.spill_limit()) worker.rows->spill(*resources_.space);
+}
+
+// Lists the groups of a worker's table by partition.
+void AggregateSink::split_groups(Worker& worker, HashRange range) const {
+    const int64_t groups = worker.state->groups();
+    std::vector<uint64_t> hashes(static_cast<size_t>(groups));
+    worker.state->hash_groups(hashes.data());
+    worker.groups.assign(static_cast<size_t>(range.count()), {});
+    for (size_t g = 0; g < hashes.size(); ++g)
+        worker.groups[range.partition(hashes[g])].push_back(static_cast<uint32_t>(g));
+}
+
+void AggregateSink::finish(Tasks& tasks) {
+    switch (split_.load()) {
+        case Split::kNone:
+            finish_whole(tasks);
+            break;
+        case Split::kByGroup:
+            finish_by_group(tasks);
+            break;
+        case Split::kByValue:
+            finish_by_value(tasks);
+            break;
+    }
     workers_.clear();
 }
 
-RowStore AggregateSink::take() {
-    RowStore rows = std::move(*rows_);
-    rows_.reset();
-    return rows;
+void AggregateSink::finish_whole(Tasks& tasks) {
+    const Poll& poll = tasks.poll(0);
+    AggregateState& first = *workers_[0]->state;
+    bool used = workers_[0]->used;
+    for (size_t i = 1; i < workers_.size(); ++i) {
+        if (!workers_[i]->used) continue;
+        used = true;
+        first.merge(*workers_[i]->state, AggregateState::Part::kAll, poll);
+        workers_[i]->state.reset();
+    }
+    RowStore rows = empty_rows();
+    // A group that nothing belongs to exists only without GROUP BY.
+    if (used || !grouped_ || !key_types_.empty()) first.output(rows, poll);
+    rows_.add(std::move(rows));
+}
+
+void AggregateSink::finish_by_group(Tasks& tasks) {
+    HashRange range;
+    for (const auto& worker : workers_)
+        if (worker->rows != nullptr) range = worker->rows->range();
+    tasks.run(static_cast<int64_t>(workers_.size()),
+              [&](int64_t index, int) { split_groups(*workers_[index], range); });
+    const uint64_t allowance =
+        resources_.spill_limit() / (2 * static_cast<uint64_t>(tasks.workers()));
+    // If the rows had to leave memory, or fill half of what may be held, the groups might not fit
+    // it either: then they come into being as they are read.
+    if (resources_.budget->used() > resources_.spill_limit() / 2 || has_spilled()) {
+        for (int64_t partition = 0; partition < range.count(); ++partition)
+            rows_.add([this, workers = workers_, range, partition, allowance, &tasks] {
+                RowStore all = empty_rows();
+                for (RowStore& rows :
+                     take_partition(workers, range, partition, allowance, tasks.poll(0)))
+                    all.append_store(std::move(rows));
+                return all;
+            });
+        return;
+    }
+    std::vector<std::vector<RowStore>> results(static_cast<size_t>(range.count()));
+    tasks.run(range.count(), [&](int64_t partition, int worker) {
+        results[partition] =
+            take_partition(workers_, range, partition, allowance, tasks.poll(worker));
+    });
+    for (std::vector<RowStore>& parts : results)
+        for (RowStore& part : parts) rows_.add(std::move(part));
+}
+
+bool AggregateSink::has_spilled() const noexcept {
+    for (const auto& worker : workers_)
+        if (worker->rows != nullptr && worker->rows->spilled()) return true;
+    return false;
+}
+
+// Groups one partition and frees its rows.
+std::vector<RowStore> AggregateSink::take_partition(
+    const std::vector<std::shared_ptr<Worker>>& workers, HashRange range, int64_t partition,
+    uint64_t allowance, const Poll& poll) {
+    std::vector<Source> sources;
+    for (const auto& from : workers)
+        sources.push_back(
+            {from->state.get(), &from->groups[partition], from->rows.get(), partition});
+    std::vector<RowStore> out;
+    aggregate_partition(sources, range, allowance, poll, out);
+    for (const Source& source : sources)
+        if (source.rows != nullptr) source.rows->release(partition);
+    return out;
+}
+
+// Groups the rows of one partition; if its groups turn out to need more than `allowance`, piece by
+// piece.
+void AggregateSink::aggregate_partition(const std::vector<Source>& sources, HashRange range,
+                                        uint64_t allowance, const Poll& poll,
+                                        std::vector<RowStore>& out) {
+    base::MemoryBudget budget(0, resources_.budget);
+    AggregateState state(key_types_, calls_, &budget);
+    Reader reader(*this);
+    bool too_large = false;
+    for (const Source& source : sources) {
+        if (source.state != nullptr && !source.groups->empty())
+            state.merge(*source.state, AggregateState::Part::kAll, poll, source.groups);
+        if (source.rows == nullptr) continue;
+        source.rows->read(source.partition, &budget, [&](auto columns, int64_t count) {
+            if (too_large) return;
+            poll();
+            state.update(reader.input(columns, count));
+            too_large = budget.used() > allowance && range.shift >= kLastShift;
+        });
+        if (too_large) break;
+    }
+    if (!too_large) {
+        RowStore rows = empty_rows();
+        state.output(rows, poll);
+        if (rows.length() > 0) out.push_back(std::move(rows));
+        return;
+    }
+    state = AggregateState(key_types_, calls_, &budget);
+    aggregate_pieces(sources, range.next(kMoreBits), allowance, poll, out);
+}
+
+void AggregateSink::aggregate_pieces(const std::vector<Source>& sources, HashRange range,
+                                     uint64_t allowance, const Poll& poll,
+                                     std::vector<RowStore>& out) {
+    RowPartitions pieces(row_types(), range, kMinChunkRows, resources_.budget);
+    KeyHasher hasher(key_types_, resources_.budget);
+    std::vector<uint64_t> hashes(kBatchRows);
+    std::vector<std::vector<std::vector<uint32_t>>> groups(sources.size());
+    for (size_t s = 0; s < sources.size(); ++s) {
+        groups[s].resize(static_cast<size_t>(range.count()));
+        const Source& source = sources[s];
+        if (source.state != nullptr && !source.groups->empty()) {
+            std::vector<uint64_t> all(static_cast<size_t>(source.state->groups()));
+            source.state->hash_groups(all.data());
+            for (const uint32_t group : *source.groups)
+                groups[s][range.partition(all[group])].push_back(group);
+        }
+        if (source.rows == nullptr) continue;
+        source.rows->read(source.partition, resources_.budget,
+                          [&](std::span<const Vector> columns, int64_t count) {
+                              poll();
+                              hasher.hash(columns.first(key_types_.size()), count, hashes.data());
+                              pieces.append(columns, hashes.data(), count);
+                              if (resources_.budget->used() > resources_.spill_limit())
+                                  pieces.spill(*resources_.space);
+                          });
+    }
+    for (int64_t piece = 0; piece < range.count(); ++piece) {
+        std::vector<Source> parts;
+        for (size_t s = 0; s < sources.size(); ++s)
+            parts.push_back({sources[s].state, &groups[s][piece], nullptr, piece});
+        parts.push_back({nullptr, nullptr, &pieces, piece});
+        aggregate_partition(parts, range, allowance, poll, out);
+        pieces.release(piece);
+    }
+}
+
+void AggregateSink::finish_by_value(Tasks& tasks) {
+    HashRange range;
+    for (const auto& worker : workers_)
+        if (worker->rows != nullptr) range = worker->rows->range();
+    AggregateState all(key_types_, calls_, resources_.budget);
+    for (const auto& from : workers_)
+        all.merge(*from->state, AggregateState::Part::kOrdinary, tasks.poll(0));
+    all.settle_distinct();
+    std::mutex mutex;  // of `all`
+    tasks.run(range.count(), [&](int64_t partition, int worker) {
+        const Poll& poll = tasks.poll(worker);
+        AggregateState state(key_types_, calls_, resources_.budget);
+        Reader reader(*this);
+        const AggregateState::Slice slice{range, partition};
+        for (const auto& from : workers_) {
+            state.merge(*from->state, AggregateState::Part::kValues, poll, nullptr, &slice);
+            if (from->rows == nullptr) continue;
+            from->rows->drain(partition, resources_.budget, [&](auto columns, int64_t count) {
+                poll();
+                state.update(reader.input(columns, count));
+            });
+        }
+        // Each value is in one partition only, so what the settled states say adds up.
+        state.settle_distinct();
+        const std::lock_guard lock(mutex);
+        all.merge(state, AggregateState::Part::kAll, poll);
+    });
+    RowStore rows = empty_rows();
+    all.output(rows, tasks.poll(0));
+    rows_.add(std::move(rows));
+}
+
+RowSet AggregateSink::take() {
+    return std::exchange(rows_, RowSet());
 }
 
 }  // namespace loom::exec

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "exec/scan/load.h"
+
 namespace loom::exec {
 
 namespace {
@@ -30,11 +32,36 @@ MorselQueue::MorselQueue(const TableSource& table, int workers) : table_(table) 
                 // The rest stays in one part if it is less than two.
                 const int64_t left = count - begin;
                 const int64_t take = left / 2 < part_rows ? left : part_rows;
-                parts_.push_back({static_cast<int>(i), group, begin, begin + take});
+                parts_.push_back({static_cast<int>(i), group, begin, begin + take, 0});
                 begin += take;
             }
         }
     }
+}
+
+// Returns a place that no row of the part comes before; 0 if nothing is known.
+uint64_t MorselQueue::best_place(const Part& part, const TopBound& bound, plan::Type type) const {
+    const ScanFile& file = table_.files[part.file];
+    const int field = file.columns[static_cast<size_t>(bound.scan_column)].field;
+    if (field < 0) return 0;
+    const format::ColumnStatistics statistics = file.reader->statistics(part.row_group, field);
+    if (bound.nulls_first && statistics.null_count != 0) return 0;
+    const bool floats = type.id == plan::TypeId::kFloat4 || type.id == plan::TypeId::kFloat8;
+    // NaN is the largest number, and no bound counts it.
+    if (bound.descending && floats && statistics.nan_count != 0) return 0;
+    const auto word =
+        order_word(bound.descending ? statistics.max : statistics.min,
+                   *file.reader->schema().fields[static_cast<size_t>(field)].type, type);
+    if (!word) return 0;
+    return bound.descending ? ~*word : *word;
+}
+
+void MorselQueue::follow(const TopBound& bound, const std::vector<plan::Type>& types) {
+    bound_ = &bound;
+    const plan::Type type = types[static_cast<size_t>(bound.scan_column)];
+    for (Part& part : parts_) part.best = best_place(part, bound, type);
+    std::stable_sort(parts_.begin(), parts_.end(),
+                     [](const Part& a, const Part& b) { return a.best < b.best; });
 }
 
 bool MorselQueue::next(Morsel* morsel) {
@@ -42,6 +69,10 @@ bool MorselQueue::next(Morsel* morsel) {
         const size_t index = position_.fetch_add(1, std::memory_order_relaxed);
         if (index >= parts_.size()) return false;
         const Part& part = parts_[index];
+        if (bound_ != nullptr && part.best > bound_->last.load(std::memory_order_relaxed)) {
+            skipped_.fetch_add(part.begin == 0 ? 1 : 0, std::memory_order_relaxed);
+            continue;
+        }
         const ScanFile& file = table_.files[part.file];
         const int64_t rows = file.reader->row_group_rows(part.row_group);
         morsel->file = part.file;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <vector>
 
+#include "exec/pipeline/pipeline.h"
 #include "exec/query.h"
 
 namespace loom::exec {
@@ -21,6 +22,10 @@ class MorselQueue {
     /// `workers` decides whether large row groups are split so that all have work.
     MorselQueue(const TableSource& table, int workers);
 
+    /// Hands out row groups in the order of their best rows and skips those that have none within
+    /// the bound, which must live as long. `types` are those of the scan. Call before next().
+    void follow(const TopBound& bound, const std::vector<plan::Type>& types);
+
     /// Claims the next morsel that statistics do not exclude; false at the end.
     bool next(Morsel* morsel);
 
@@ -34,10 +39,13 @@ class MorselQueue {
         int64_t row_group;
         int64_t begin;
         int64_t end;
+        uint64_t best = 0;  ///< where its first row can come in the wanted order
     };
+    uint64_t best_place(const Part& part, const TopBound& bound, plan::Type type) const;
 
     const TableSource& table_;
     std::vector<Part> parts_;
+    const TopBound* bound_ = nullptr;
     int64_t row_groups_ = 0;
     std::atomic<size_t> position_{0};
     std::atomic<int64_t> skipped_{0};

@@ -2,14 +2,16 @@
 // A compiled pipeline: a source, steps that thin or multiply its rows, and a sink. Immutable while
 // it runs; each worker has a Frame.
 
+#include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <vector>
 
 #include "exec/expression.h"
 #include "exec/join/join_table.h"
 #include "exec/query.h"
+#include "exec/row_set.h"
+#include "exec/tasks.h"
 #include "plan/operator.h"
 
 namespace loom::exec {
@@ -69,16 +71,23 @@ struct Step {
     int64_t count = -1;   ///< kLimit; -1: all
 };
 
-class Sink;
+/// How far the first rows in some order reach: shared by a top-n and the scan that feeds it.
+struct TopBound {
+    int scan_column = -1;  ///< that the first key is, if it is one
+    bool descending = false;
+    bool nulls_first = false;
+    /// Rows whose first key comes behind this place (an order word, flipped if descending) are not
+    /// among the first.
+    std::atomic<uint64_t> last{UINT64_MAX};
+};
 
-/// Looks whether the query shall end, and throws if so.
-using Poll = std::function<void()>;
+class Sink;
 
 struct Pipeline {
     std::string name;
     // Source: a table, stored rows, or the host.
     int table = -1;
-    std::shared_ptr<RowStore> stored;
+    std::shared_ptr<RowSet> stored;
     int host_rows = -1;
     std::vector<plan::Type> source_types;
 
@@ -89,10 +98,13 @@ struct Pipeline {
     int head = 0;
     std::shared_ptr<Sink> sink;
     std::vector<int> sink_inputs;
+    std::shared_ptr<const TopBound> bound;  ///< of the sink, if it is a top-n; or null
 
     /// Decides how joins run now that their build sides are there, which steps may change places,
     /// and how long each slot is needed. Call once, before the pipeline runs.
     void prepare();
+    /// Whether rows that the sink would drop need not be read at all.
+    bool may_skip_rows() const noexcept;
 };
 
 class Frame;
@@ -105,9 +117,10 @@ class Sink {
     virtual void begin(int workers) = 0;
     /// Takes the rows of a frame; called by worker `worker` alone.
     virtual void consume(int worker, Frame& frame) = 0;
-    /// Called once, by the caller's thread, after all workers are done. Calls `poll` at least
-    /// every few milliseconds; what that throws ends the query.
-    virtual void finish(const Poll& poll) = 0;
+    /// Called once, by the caller's thread, after all workers are done. May hand work to them.
+    virtual void finish(Tasks& tasks) = 0;
+    /// Returns the rows that came out, once finish() has run, and leaves the sink empty.
+    virtual RowSet take() = 0;
 };
 
 }  // namespace loom::exec

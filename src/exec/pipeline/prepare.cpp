@@ -75,4 +75,16 @@ void Pipeline::prepare() {
     }
 }
 
+bool Pipeline::may_skip_rows() const noexcept {
+    // A row that is skipped must not have raised an error, nor have counted for a limit.
+    for (const Step& step : steps) {
+        if (step.kind == Step::Kind::kLimit || step.kind == Step::Kind::kCompute) return false;
+        if (step.expression != nullptr && step.expression->may_fault()) return false;
+    }
+    for (const Join& join : joins)
+        if (join.marks_build() || (join.residual != nullptr && join.residual->may_fault()))
+            return false;
+    return true;
+}
+
 }  // namespace loom::exec

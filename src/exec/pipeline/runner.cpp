@@ -70,18 +70,23 @@ bool Runner::run_scan(MorselQueue& morsels, bool single) {
     return any;
 }
 
-void Runner::run_stored() {
-    const RowStore& rows = *pipeline_.stored;
-    std::vector<Vector> columns(rows.width());
-    while (!shared_.done.load(std::memory_order_relaxed)) {
-        const auto begin = static_cast<int64_t>(shared_.stored_position.fetch_add(
-            static_cast<size_t>(kBatchRows), std::memory_order_relaxed));
-        if (begin >= rows.length()) break;
+int64_t Runner::next_stored(std::vector<Vector>& columns) {
+    RowSet& rows = *pipeline_.stored;
+    if (rows.sequential()) return rows.next(columns);
+    const int64_t batch = shared_.stored_batch.fetch_add(1, std::memory_order_relaxed);
+    return batch < rows.batches() ? rows.view(batch, columns) : 0;
+}
+
+bool Runner::run_stored(int64_t batches) {
+    std::vector<Vector> columns;
+    for (int64_t done = 0; done < batches; ++done) {
+        if (shared_.done.load(std::memory_order_relaxed)) return false;
         poll_();
-        const int64_t count = std::min(kBatchRows, rows.length() - begin);
-        for (size_t i = 0; i < columns.size(); ++i) columns[i] = rows.column(i).view(begin, count);
+        const int64_t count = next_stored(columns);
+        if (count == 0) return false;
         run_rows(columns.data(), count);
     }
+    return true;
 }
 
 void Runner::run_rows(const Vector* columns, int64_t count) {

@@ -15,7 +15,7 @@ namespace loom::exec {
 struct SharedRun {
     std::vector<std::atomic<int64_t>> limits;  ///< rows that reached each step of kind kLimit
     std::atomic<bool> done{false};             ///< a limit is reached
-    std::atomic<size_t> stored_position{0};    ///< next row of the stored source, in batches
+    std::atomic<int64_t> stored_batch{0};      ///< next batch of the stored source
 
     explicit SharedRun(size_t steps) : limits(steps) {}
 };
@@ -28,8 +28,8 @@ class Runner {
 
     /// Runs morsels until none is left (or one, if `single`). Returns whether it ran any.
     bool run_scan(MorselQueue& morsels, bool single);
-    /// Runs batches of the stored source.
-    void run_stored();
+    /// Runs up to `batches` batches of the stored source. Returns whether there may be more.
+    bool run_stored(int64_t batches);
     /// Runs one batch of given columns.
     void run_rows(const Vector* columns, int64_t count);
 
@@ -44,6 +44,7 @@ class Runner {
         double cost = 0;  ///< cycles
     };
 
+    int64_t next_stored(std::vector<Vector>& columns);
     void run_batch();
     bool run_head(Frame& frame);
     void process(Frame& frame, size_t step);

@@ -1,143 +1,303 @@
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <numeric>
+#include "exec/pipeline/sort_sink.h"
 
-#include "exec/key.h"
-#include "exec/pipeline/sinks.h"
+#include <algorithm>
+#include <bit>
+
+#include "exec/sort/sort_rows.h"
 
 namespace loom::exec {
 
-using plan::Physical;
-
 namespace {
 
-template <typename T>
-int order(const T& a, const T& b) {
-    return a < b ? -1 : b < a ? 1 : 0;
-}
+// Up to this many rows are sorted in one piece.
+constexpr int64_t kFewRows = 1 << 16;
+// Rows of a range: their words and positions, twice, stay in the last-level cache.
+constexpr int64_t kRangeRows = 1 << 17;
+constexpr int kMaxRangeBits = 9;
+// Words are counted by their top bits to find ranges of even size.
+constexpr int kBinBits = 14;
+constexpr int64_t kCollectRows = 8192;
+constexpr int64_t kChunkRows = 512;
+constexpr int64_t kMinChunkRows = 64;
+// A range with so many times more rows than it should have is split.
+constexpr int64_t kUnevenness = 4;
 
-// NaN equals NaN and is above everything else.
-int order_floats(double a, double b) {
-    const bool a_nan = std::isnan(a);
-    const bool b_nan = std::isnan(b);
-    if (a_nan || b_nan) return order(a_nan, b_nan);
-    return order(a, b);
-}
-
-// Orders decimals of different scales: brings the lower scale up; where that overflows, the
-// magnitude of the one with fewer digits after the point is larger.
-int order_decimals(const plan::Decimal& a, const plan::Decimal& b) {
-    __int128 x = a.unscaled;
-    __int128 y = b.unscaled;
-    for (int64_t i = a.scale; i < b.scale; ++i)
-        if (__builtin_mul_overflow(x, __int128{10}, &x)) return a.unscaled < 0 ? -1 : 1;
-    for (int64_t i = b.scale; i < a.scale; ++i)
-        if (__builtin_mul_overflow(y, __int128{10}, &y)) return b.unscaled < 0 ? 1 : -1;
-    return order(x, y);
-}
-
-int compare(const Vector& v, Physical physical, uint32_t a, uint32_t b) {
-    switch (physical) {
-        case Physical::kBool:
-            return order(v.as<uint8_t>()[a], v.as<uint8_t>()[b]);
-        case Physical::kInt16:
-            return order(v.as<int16_t>()[a], v.as<int16_t>()[b]);
-        case Physical::kInt32:
-            return order(v.as<int32_t>()[a], v.as<int32_t>()[b]);
-        case Physical::kInt64:
-            return order(v.as<int64_t>()[a], v.as<int64_t>()[b]);
-        case Physical::kInt128:
-            return order(v.as<__int128>()[a], v.as<__int128>()[b]);
-        case Physical::kDecimal:
-            return order_decimals(v.as<plan::Decimal>()[a], v.as<plan::Decimal>()[b]);
-        case Physical::kFloat32:
-            return order_floats(v.as<float>()[a], v.as<float>()[b]);
-        case Physical::kFloat64:
-            return order_floats(v.as<double>()[a], v.as<double>()[b]);
-        case Physical::kBytes:
-            return v.as<column::BytesView>()[a].text().compare(v.as<column::BytesView>()[b].text());
-        case Physical::kInterval:
-            return order(interval_span(v.as<plan::Interval>()[a]),
-                         interval_span(v.as<plan::Interval>()[b]));
-        case Physical::kUuid:
-            return std::memcmp(v.as<uint8_t>() + a * 16, v.as<uint8_t>() + b * 16, 16);
-    }
-    return 0;
-}
-
-// Comparisons between two looks at the stop token: some milliseconds.
-constexpr uint32_t kComparisonsPerPoll = 1 << 16;
-
-struct RowOrder {
-    const Poll* poll;
-    mutable uint32_t comparisons;
-    std::vector<Vector> columns;
-    std::vector<Physical> physical;
-    const std::vector<plan::SortKey>& keys;
-
-    bool operator()(uint32_t a, uint32_t b) const {
-        if (++comparisons % kComparisonsPerPoll == 0 && poll != nullptr) (*poll)();
-        for (size_t k = 0; k < keys.size(); ++k) {
-            const Vector& column = columns[k];
-            const bool a_null = column.is_null(a);
-            const bool b_null = column.is_null(b);
-            if (a_null || b_null) {
-                if (a_null && b_null) continue;
-                return a_null == keys[k].nulls_first;
-            }
-            const int result = compare(column, physical[k], a, b);
-            if (result != 0) return keys[k].descending ? result > 0 : result < 0;
+// The lowest and highest word of each range.
+class Bounds {
+  public:
+    explicit Bounds(size_t ranges) : lowest_(ranges, UINT64_MAX), highest_(ranges, 0) {}
+    void widen(const uint64_t* words, const uint64_t* ranges, int64_t count) {
+        for (int64_t i = 0; i < count; ++i) {
+            lowest_[ranges[i]] = std::min(lowest_[ranges[i]], words[i]);
+            highest_[ranges[i]] = std::max(highest_[ranges[i]], words[i]);
         }
-        return false;
     }
+    void add_to(std::vector<uint64_t>& lowest, std::vector<uint64_t>& highest) const {
+        for (size_t range = 0; range < lowest_.size(); ++range) {
+            lowest[range] = std::min(lowest[range], lowest_[range]);
+            highest[range] = std::max(highest[range], highest_[range]);
+        }
+    }
+
+  private:
+    std::vector<uint64_t> lowest_;
+    std::vector<uint64_t> highest_;
 };
+
+// Returns for each bin, given the rows in it, the range that it belongs to: ascending, and with
+// about as many rows each as bins allow.
+std::vector<uint16_t> even_ranges(const std::vector<int64_t>& bins, size_t ranges, int64_t total) {
+    const int64_t target = total / static_cast<int64_t>(ranges) + 1;
+    std::vector<uint16_t> result(bins.size());
+    uint16_t range = 0;
+    int64_t filled = 0;
+    for (size_t bin = 0; bin < bins.size(); ++bin) {
+        if (filled > 0 && filled + bins[bin] > target && range + 1U < ranges) {
+            ++range;
+            filled = 0;
+        }
+        filled += bins[bin];
+        result[bin] = range;
+    }
+    return result;
+}
 
 }  // namespace
 
 SortSink::SortSink(std::vector<int> slots, std::vector<plan::Type> types,
-                   std::vector<plan::SortKey> keys, int64_t limit, base::MemoryBudget* budget)
-    : StoreSink(std::move(slots), std::move(types), budget),
+                   std::vector<plan::SortKey> keys, int64_t limit, const Resources& resources)
+    : StoreSink(std::move(slots), std::move(types), resources.budget),
       keys_(std::move(keys)),
-      limit_(limit) {}
-
-void SortSink::consume(int worker, Frame& frame) {
-    StoreSink::consume(worker, frame);
-    // A top-n throws away what cannot be among the first, now and then.
-    RowStore& part = *parts_[worker];
-    if (limit_ >= 0 && part.length() >= std::max<int64_t>(limit_ * 4, 65'536))
-        part = sorted(std::move(part), nullptr);
+      ranged_types_(types_),
+      limit_(limit),
+      resources_(resources) {
+    ranged_types_.push_back(plan::make_type(plan::TypeId::kInt8));
+    for (const plan::Type type : ranged_types_) row_bytes_ += plan::width(plan::physical(type));
 }
 
-RowStore SortSink::sorted(RowStore rows, const Poll* poll) const {
-    if (rows.length() > UINT32_MAX) throw Unrepresentable("a sort of more than 4,294,967,295 rows");
-    RowOrder order{poll, 0, {}, {}, keys_};
-    for (const plan::SortKey& key : keys_) {
-        const StoredColumn& column = rows.column(static_cast<size_t>(key.column));
-        order.columns.push_back(column.view());
-        order.physical.push_back(plan::physical(column.type()));
+void SortSink::begin(int workers) {
+    workers_.clear();
+    for (int i = 0; i < workers; ++i) {
+        auto worker = std::make_unique<Worker>(budget_);
+        worker->rows = std::make_unique<RowPartitions>(types_, HashRange{}, kCollectRows, budget_);
+        worker->ranges.resize(keys_.size());
+        workers_.push_back(std::move(worker));
     }
-    std::vector<uint32_t> positions(static_cast<size_t>(rows.length()));
-    std::iota(positions.begin(), positions.end(), 0);
-    size_t count = positions.size();
-    if (limit_ >= 0 && static_cast<size_t>(limit_) < count) {
-        count = static_cast<size_t>(limit_);
-        std::partial_sort(positions.begin(), positions.begin() + limit_, positions.end(),
-                          std::cref(order));
-    } else {
-        std::sort(positions.begin(), positions.end(), std::cref(order));
-    }
-    RowStore result(types_, budget_);
-    for (size_t i = 0; i < types_.size(); ++i)
-        result.column(i).append(rows.column(i).view(), positions.data(),
-                                static_cast<int64_t>(count));
-    result.set_length(static_cast<int64_t>(count));
-    return result;
 }
 
-void SortSink::finish(const Poll& poll) {
-    StoreSink::finish(poll);
-    *rows_ = sorted(std::move(*rows_), &poll);
+void SortSink::consume(int index, Frame& frame) {
+    Worker& worker = *workers_[index];
+    worker.columns.clear();
+    frame.fetch_all(slots_);
+    for (const int slot : slots_) worker.columns.push_back(frame.fetch(slot));
+    for (size_t k = 0; k < keys_.size(); ++k)
+        worker.words.widen(worker.columns[static_cast<size_t>(keys_[k].column)], worker.ranges[k]);
+    static constexpr uint64_t kOnePartition[kBatchRows] = {};
+    worker.rows->append(worker.columns, kOnePartition, frame.length());
+    worker.count += frame.length();
+    if (is_full()) worker.rows->spill(*resources_.space);
+}
+
+void SortSink::finish(Tasks& tasks) {
+    int64_t total = 0;
+    bool spilled = false;
+    std::vector<KeyRange> ranges(keys_.size());
+    for (const auto& worker : workers_) {
+        total += worker->count;
+        spilled = spilled || worker->rows->spilled();
+        for (size_t k = 0; k < keys_.size(); ++k) ranges[k].merge(worker->ranges[k]);
+    }
+    const PackedKey key(types_, keys_, ranges);
+    if (total <= kFewRows && !spilled) {
+        sort_few(key, tasks.poll(0));
+        workers_.clear();
+        return;
+    }
+    std::shared_ptr<Ranges> scattered = scatter(key, total, tasks);
+    workers_.clear();
+    for (const auto& rows : scattered->rows) spilled = spilled || rows->spilled();
+    std::vector<Piece> pieces;
+    int64_t left = limit_ < 0 ? INT64_MAX : limit_;
+    add_pieces(scattered, &left, tasks.poll(0), pieces);
+    scattered.reset();
+    if (spilled) {
+        for (Piece& piece : pieces)
+            rows_.add([this, piece = std::move(piece), key, &tasks] {
+                return sort_range(*piece.ranges, piece.range, key, piece.limit, tasks.poll(0));
+            });
+        return;
+    }
+    std::vector<RowStore> sorted;
+    for (size_t i = 0; i < pieces.size(); ++i) sorted.emplace_back(types_, budget_);
+    tasks.run(static_cast<int64_t>(pieces.size()), [&](int64_t i, int worker) {
+        const Piece& piece = pieces[i];
+        sorted[i] = sort_range(*piece.ranges, piece.range, key, piece.limit, tasks.poll(worker));
+    });
+    for (RowStore& rows : sorted) rows_.add(std::move(rows));
+}
+
+// Lists the ranges that hold the first `left` rows, split until each has a bearable size.
+void SortSink::add_pieces(const std::shared_ptr<Ranges>& ranges, int64_t* left, const Poll& poll,
+                          std::vector<Piece>& pieces) const {
+    for (size_t range = 0; range < ranges->counts.size() && *left > 0; ++range) {
+        const int64_t rows = ranges->counts[range];
+        if (rows == 0) continue;
+        if (rows > kUnevenness * most_rows() && ranges->lowest[range] < ranges->highest[range]) {
+            add_pieces(split(*ranges, static_cast<int64_t>(range), poll), left, poll, pieces);
+            continue;
+        }
+        const int64_t limit = std::min(rows, *left);
+        pieces.push_back({ranges, static_cast<int64_t>(range), limit});
+        *left -= limit;
+    }
+}
+
+// Rows that a range should have: it must fit memory by itself.
+int64_t SortSink::most_rows() const noexcept {
+    const uint64_t share = resources_.spill_limit() / 16;
+    return static_cast<int64_t>(
+        std::clamp<uint64_t>(share / static_cast<uint64_t>(row_bytes_), 1024, kRangeRows));
+}
+
+void SortSink::sort_few(const PackedKey& key, const Poll& poll) {
+    RowStore all(types_, budget_);
+    std::vector<uint64_t> packed;
+    for (const auto& worker : workers_) {
+        worker->rows->read(0, budget_, [&](std::span<const Vector> columns, int64_t count) {
+            poll();
+            const size_t begin = packed.size();
+            packed.resize(begin + static_cast<size_t>(count));
+            key.pack(columns, count, worker->words, packed.data() + begin);
+            all.append({columns.begin(), columns.end()}, count);
+        });
+        worker->rows->release(0);
+    }
+    rows_.add(sort_rows(all, packed, key.first_open(), keys_, types_, limit_, poll, budget_));
+}
+
+// Counts words by their bits from `shift` on.
+std::vector<int64_t> SortSink::count_bins(const PackedKey& key, int shift, size_t bins,
+                                          Tasks& tasks) {
+    std::vector<std::vector<int64_t>> counts(workers_.size());
+    tasks.run(static_cast<int64_t>(workers_.size()), [&](int64_t index, int by) {
+        Worker& worker = *workers_[index];
+        std::vector<int64_t>& own = counts[index];
+        own.assign(bins, 0);
+        std::vector<uint64_t> packed(kBatchRows);
+        worker.rows->read(0, budget_, [&](std::span<const Vector> columns, int64_t count) {
+            tasks.poll(by)();
+            key.pack(columns, count, worker.words, packed.data());
+            for (int64_t i = 0; i < count; ++i) ++own[packed[i] >> shift];
+        });
+    });
+    for (size_t i = 1; i < counts.size(); ++i)
+        for (size_t bin = 0; bin < bins; ++bin) counts[0][bin] += counts[i][bin];
+    return std::move(counts[0]);
+}
+
+std::shared_ptr<SortSink::Ranges> SortSink::make_ranges(size_t parts, int64_t total) const {
+    const int bits =
+        std::min(kMaxRangeBits,
+                 static_cast<int>(std::bit_width(static_cast<uint64_t>(total / most_rows()))));
+    int64_t chunk_rows = kChunkRows;
+    // The chunks that are being filled must fit memory, too.
+    while (chunk_rows > kMinChunkRows &&
+           static_cast<uint64_t>(row_bytes_ * chunk_rows << bits) * parts >
+               resources_.spill_limit() / 4)
+        chunk_rows /= 2;
+    auto ranges = std::make_shared<Ranges>();
+    for (size_t i = 0; i < parts; ++i)
+        ranges->rows.push_back(std::make_unique<RowPartitions>(ranged_types_, HashRange{0, bits},
+                                                               chunk_rows, budget_));
+    const size_t count = size_t{1} << bits;
+    ranges->counts.assign(count, 0);
+    ranges->lowest.assign(count, UINT64_MAX);
+    ranges->highest.assign(count, 0);
+    return ranges;
+}
+
+std::shared_ptr<SortSink::Ranges> SortSink::scatter(const PackedKey& key, int64_t total,
+                                                    Tasks& tasks) {
+    const int bin_bits = std::min(kBinBits, key.bits());
+    const int shift = key.bits() - bin_bits;
+    auto ranges = make_ranges(workers_.size(), total);
+    const std::vector<uint16_t> range_of = even_ranges(
+        count_bins(key, shift, size_t{1} << bin_bits, tasks), ranges->counts.size(), total);
+    std::vector<Bounds> bounds(workers_.size(), Bounds(ranges->counts.size()));
+    tasks.run(static_cast<int64_t>(workers_.size()), [&](int64_t index, int by) {
+        Worker& worker = *workers_[index];
+        RowPartitions& out = *ranges->rows[index];
+        std::vector<uint64_t> packed(kBatchRows);
+        std::vector<uint64_t> targets(kBatchRows);
+        std::vector<Vector> row;
+        worker.rows->drain(0, budget_, [&](std::span<const Vector> columns, int64_t count) {
+            tasks.poll(by)();
+            key.pack(columns, count, worker.words, packed.data());
+            for (int64_t i = 0; i < count; ++i) targets[i] = range_of[packed[i] >> shift];
+            bounds[index].widen(packed.data(), targets.data(), count);
+            row.assign(columns.begin(), columns.end());
+            Vector& word = row.emplace_back();
+            word.type = ranged_types_.back();
+            word.length = count;
+            word.values = packed.data();
+            out.append(row, targets.data(), count);
+            if (is_full()) out.spill(*resources_.space);
+        });
+    });
+    for (const Bounds& own : bounds) own.add_to(ranges->lowest, ranges->highest);
+    for (size_t range = 0; range < ranges->counts.size(); ++range)
+        for (const auto& part : ranges->rows)
+            ranges->counts[range] += part->rows(static_cast<int64_t>(range));
+    return ranges;
+}
+
+// Scatters one range over finer ones.
+std::shared_ptr<SortSink::Ranges> SortSink::split(Ranges& ranges, int64_t range,
+                                                  const Poll& poll) const {
+    const uint64_t lowest = ranges.lowest[range];
+    const int shift =
+        std::max(0, static_cast<int>(std::bit_width(ranges.highest[range] - lowest)) - kBinBits);
+    const int64_t total = ranges.counts[range];
+    std::vector<int64_t> bins((size_t{1} << kBinBits), 0);
+    for (const auto& part : ranges.rows)
+        part->read(range, budget_, [&](std::span<const Vector> columns, int64_t count) {
+            poll();
+            const auto* words = columns.back().as<uint64_t>();
+            for (int64_t i = 0; i < count; ++i) ++bins[(words[i] - lowest) >> shift];
+        });
+    auto finer = make_ranges(1, total);
+    const std::vector<uint16_t> range_of = even_ranges(bins, finer->counts.size(), total);
+    Bounds bounds(finer->counts.size());
+    std::vector<uint64_t> targets(kBatchRows);
+    for (const auto& part : ranges.rows)
+        part->drain(range, budget_, [&](std::span<const Vector> columns, int64_t count) {
+            poll();
+            const auto* words = columns.back().as<uint64_t>();
+            for (int64_t i = 0; i < count; ++i) targets[i] = range_of[(words[i] - lowest) >> shift];
+            bounds.widen(words, targets.data(), count);
+            finer->rows[0]->append(columns, targets.data(), count);
+            if (is_full()) finer->rows[0]->spill(*resources_.space);
+        });
+    bounds.add_to(finer->lowest, finer->highest);
+    for (size_t i = 0; i < finer->counts.size(); ++i)
+        finer->counts[i] = finer->rows[0]->rows(static_cast<int64_t>(i));
+    return finer;
+}
+
+RowStore SortSink::sort_range(Ranges& ranges, int64_t range, const PackedKey& key, int64_t limit,
+                              const Poll& poll) const {
+    RowStore rows(types_, budget_);
+    std::vector<uint64_t> words;
+    words.reserve(static_cast<size_t>(ranges.counts[range]));
+    for (const auto& part : ranges.rows)
+        part->drain(range, budget_, [&](std::span<const Vector> columns, int64_t count) {
+            poll();
+            const auto* packed = columns.back().as<uint64_t>();
+            words.insert(words.end(), packed, packed + count);
+            columns = columns.first(types_.size());
+            rows.append({columns.begin(), columns.end()}, count);
+        });
+    return sort_rows(rows, words, key.first_open(), keys_, types_, limit, poll, budget_);
 }
 
 }  // namespace loom::exec

@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "exec/pipeline/sinks.h"
 
 namespace loom::exec {
@@ -25,35 +27,36 @@ void StoreSink::append_build_rows(const Join* join, std::vector<int> columns) {
     build_columns_ = std::move(columns);
 }
 
-void StoreSink::finish(const Poll& poll) {
-    rows_ = std::move(parts_[0]);
-    for (size_t i = 1; i < parts_.size(); ++i) {
-        poll();
-        rows_->append_store(std::move(*parts_[i]));
-    }
+void StoreSink::finish(Tasks& tasks) {
+    tasks.poll(0)();
+    for (std::unique_ptr<RowStore>& part : parts_) rows_.add(std::move(*part));
     parts_.clear();
-    if (join_ == nullptr) return;
+    if (join_ != nullptr) rows_.add(unmatched_rows());
+}
+
+// The build rows that the join's kind adds after the probe.
+RowStore StoreSink::unmatched_rows() const {
     const bool wanted = join_->type == plan::JoinType::kRightSemi;
     std::vector<uint32_t> positions;
     const uint8_t* matched = join_->matched->data();
     for (int64_t row = 0; row < join_->table->length(); ++row)
         if ((matched[row] != 0) == wanted) positions.push_back(static_cast<uint32_t>(row));
     const auto count = static_cast<int64_t>(positions.size());
+    RowStore rows(types_, budget_);
     for (size_t i = 0; i < build_columns_.size(); ++i) {
         if (build_columns_[i] < 0)
-            rows_->column(i).append_nulls(count);
+            rows.column(i).append_nulls(count);
         else
-            rows_->column(i).append(
+            rows.column(i).append(
                 join_->table->rows().column(static_cast<size_t>(build_columns_[i])).view(),
                 positions.data(), count);
     }
-    rows_->set_length(rows_->length() + count);
+    rows.set_length(count);
+    return rows;
 }
 
-RowStore StoreSink::take() {
-    RowStore rows = std::move(*rows_);
-    rows_.reset();
-    return rows;
+RowSet StoreSink::take() {
+    return std::exchange(rows_, RowSet());
 }
 
 }  // namespace loom::exec

@@ -8,6 +8,7 @@
 #include "base/bitmap.h"
 #include "exec/fault.h"
 #include "exec/scan/utf8.h"
+#include "exec/sort/order_words.h"
 
 namespace loom::exec {
 
@@ -273,6 +274,42 @@ Vector Loader::load(const ColumnView& view) {
     vector.values = view.values;
     vector.dictionary = &known_.dictionary;
     return vector;
+}
+
+std::optional<uint64_t> order_word(const column::Scalar& bound, const DataType& file,
+                                   plan::Type type) {
+    if (!bound.known() || !can_load(file, type)) return std::nullopt;
+    base::Buffer value;
+    value.resize(sizeof(column::Int128) + sizeof(column::BytesView));
+    ColumnView view;
+    view.type = &file;
+    view.length = 1;
+    view.values = value.data();
+    switch (bound.kind) {
+        case column::Scalar::Kind::kInt:
+            std::memcpy(value.data(), &bound.integer, sizeof bound.integer);
+            break;
+        case column::Scalar::Kind::kFloat:
+            if (file.id == column::TypeId::kFloat32)
+                *value.as<float>() = static_cast<float>(bound.number);
+            else
+                *value.as<double>() = bound.number;
+            break;
+        case column::Scalar::Kind::kBytes:
+            *value.as<column::BytesView>() = {reinterpret_cast<const uint8_t*>(bound.bytes.data()),
+                                              static_cast<int64_t>(bound.bytes.size())};
+            break;
+        case column::Scalar::Kind::kNone:
+            return std::nullopt;
+    }
+    try {
+        Loader loader(file, type, nullptr);
+        uint64_t word = 0;
+        order_words(loader.load(view), 1, &word);
+        return word;
+    } catch (const Unrepresentable&) {
+        return std::nullopt;
+    }
 }
 
 }  // namespace loom::exec

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "base/buffer.h"
 #include "column/column_view.h"
@@ -49,5 +50,10 @@ class Loader {
     };
     Known known_;
 };
+
+/// Returns the order word (exec/sort/order_words.h) of a bound from a file's statistics, or nothing
+/// if it is unknown or has no counterpart in the engine.
+std::optional<uint64_t> order_word(const column::Scalar& bound, const column::DataType& file,
+                                   plan::Type type);
 
 }  // namespace loom::exec

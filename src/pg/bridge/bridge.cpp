@@ -43,6 +43,8 @@ int sqlstate_of(base::ErrorKind kind) noexcept {
             return ERRCODE_CHARACTER_NOT_IN_REPERTOIRE;
         case base::ErrorKind::kChanged:
             return ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
+        case base::ErrorKind::kTempSpace:
+            return ERRCODE_CONFIGURATION_LIMIT_EXCEEDED;
         case base::ErrorKind::kCancelled:
             return ERRCODE_QUERY_CANCELED;
         case base::ErrorKind::kBug:

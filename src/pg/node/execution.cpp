@@ -6,6 +6,7 @@
 
 #include "pg/bridge/bridge.h"
 #include "pg/guc/settings.h"
+#include "pg/node/temp_space.h"
 #include "pg/node/value.h"
 
 extern "C" {
@@ -32,8 +33,9 @@ class BackendHost : public exec::Host {
     }
 };
 
-// What a query may take at least where pg_loom.memory does not say: beyond its budget the engine
-// gives up, since it does not spill, and PostgreSQL's own plan is the slower one by far.
+// What a query may take at least where pg_loom.memory does not say. Groups and sorts beyond the
+// budget go to temporary files, but a join whose build side is larger leaves the query to
+// PostgreSQL's own plan, which is the slower one by far.
 constexpr uint64_t kLeastMemory = uint64_t{256} << 20;
 
 int allowed_cores() {
@@ -50,6 +52,7 @@ exec::Options current_options() {
                         : std::max(get_hash_memory_limit() * static_cast<uint64_t>(options.threads),
                                    kLeastMemory);
     options.memory = memory;
+    set_temp_space(&options);
     return options;
 }
 
@@ -66,6 +69,8 @@ void collect_sources(const plan::Operator& op, plan::OperatorKind kind,
 
 void add(exec::Profile& total, const exec::Profile& part) {
     total.peak_memory = std::max(total.peak_memory, part.peak_memory);
+    total.temp_files += part.temp_files;
+    total.temp_bytes += part.temp_bytes;
     total.pipelines.resize(std::max(total.pipelines.size(), part.pipelines.size()));
     for (size_t i = 0; i < part.pipelines.size(); ++i) {
         exec::PipelineProfile& sum = total.pipelines[i];
@@ -286,8 +291,10 @@ void Execution::restart() {
 
 void Execution::stop() {
     if (query_ == nullptr) return;
-    add(total_, query_->profile());
+    const exec::Profile profile = query_->profile();
+    add(total_, profile);
     query_.reset();
+    report_temp_files(profile);
 }
 
 exec::Profile Execution::profile() const {

@@ -62,6 +62,10 @@ void print_profile(const Execution& execution, ExplainState* es) {
                              pipeline.milliseconds));
     if (profile.peak_memory > 0)
         property(es, "Peak Memory", format_bytes(static_cast<int64_t>(profile.peak_memory)));
+    if (profile.temp_bytes > 0)
+        property(es, "Temporary Files",
+                 fmt::format("{}, {}", profile.temp_files,
+                             format_bytes(static_cast<int64_t>(profile.temp_bytes))));
 }
 
 }  // namespace

@@ -1,0 +1,1 @@
+SELECT count(DISTINCT lo_orderkey) FROM lineorder;

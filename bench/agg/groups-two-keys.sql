@@ -1,0 +1,3 @@
+SELECT count(*), sum(c), max(s), min(s)
+FROM (SELECT lo_orderdate, lo_suppkey, count(*) AS c, sum(lo_revenue) AS s
+      FROM lineorder GROUP BY lo_orderdate, lo_suppkey) AS g;

@@ -1,0 +1,1 @@
+SELECT count(*), sum(bytes) FROM accesslog WHERE url LIKE '%news%';

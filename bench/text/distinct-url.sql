@@ -1,0 +1,1 @@
+SELECT count(DISTINCT url) FROM accesslog;

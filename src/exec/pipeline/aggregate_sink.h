@@ -1,0 +1,96 @@
+#pragma once
+// The end of a pipeline that groups.
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "exec/aggregate/aggregate_state.h"
+#include "exec/key_hasher.h"
+#include "exec/partition/row_partitions.h"
+#include "exec/pipeline/frame.h"
+#include "exec/resources.h"
+
+namespace loom::exec {
+
+/// Groups rows and aggregates them. Outputs the keys, then the aggregates.
+///
+/// Each worker groups into a table of its own. Once that outgrows the caches, the worker scatters
+/// further rows over partitions instead, which are grouped one by one at the end. Partitions are by
+/// group, or, where few groups have many DISTINCT values, by value.
+class AggregateSink final : public Sink {
+  public:
+    AggregateSink(std::vector<int> key_slots, std::vector<plan::Type> key_types, bool grouped,
+                  std::vector<AggregateCall> calls, const Resources& resources);
+
+    void begin(int workers) override;
+    void consume(int worker, Frame& frame) override;
+    void finish(Tasks& tasks) override;
+    RowSet take() override;
+
+  private:
+    enum class Split : uint8_t { kNone, kByGroup, kByValue };
+    using Mask = std::array<uint64_t, kMaskWords>;
+
+    struct Worker {
+        explicit Worker(base::MemoryBudget* parent) : budget(0, parent) {}
+        base::MemoryBudget budget;  ///< of the state
+        std::unique_ptr<AggregateState> state;
+        std::unique_ptr<RowPartitions> rows;  ///< of further rows, once they are scattered
+        std::unique_ptr<KeyHasher> hasher;
+        std::vector<std::vector<uint32_t>> groups;  ///< of `state`, by partition
+        std::vector<Vector> keys;
+        std::vector<Vector> args;
+        std::vector<Mask> masks;
+        std::vector<const uint64_t*> filters;
+        std::vector<Vector> columns;
+        std::vector<base::Buffer> bools;  ///< filters as columns
+        std::vector<uint64_t> hashes;
+        bool used = false;
+    };
+    /// Where rows of one partition come from.
+    struct Source {
+        AggregateState* state = nullptr;
+        const std::vector<uint32_t>* groups = nullptr;
+        RowPartitions* rows = nullptr;
+        int64_t partition = 0;
+    };
+    /// Reads stored rows as input of aggregates.
+    class Reader;
+
+    std::vector<plan::Type> row_types() const;
+    std::vector<plan::Type> hash_types(Split split) const;
+    std::unique_ptr<RowPartitions> make_partitions(HashRange range, int workers) const;
+    void scatter(Worker& worker, const AggregateInput& input);
+    Split wanted_split(const Worker& worker) const;
+    void split_groups(Worker& worker, HashRange range) const;
+    bool has_spilled() const noexcept;
+    void finish_whole(Tasks& tasks);
+    void finish_by_group(Tasks& tasks);
+    void finish_by_value(Tasks& tasks);
+    std::vector<RowStore> take_partition(const std::vector<std::shared_ptr<Worker>>& workers,
+                                         HashRange range, int64_t partition, uint64_t allowance,
+                                         const Poll& poll);
+    void aggregate_partition(const std::vector<Source>& sources, HashRange range,
+                             uint64_t allowance, const Poll& poll, std::vector<RowStore>& out);
+    void aggregate_pieces(const std::vector<Source>& sources, HashRange range, uint64_t allowance,
+                          const Poll& poll, std::vector<RowStore>& out);
+    RowStore empty_rows() const;
+
+    std::vector<int> key_slots_;
+    std::vector<plan::Type> key_types_;
+    bool grouped_;
+    std::vector<AggregateCall> calls_;
+    Resources resources_;
+    std::vector<int> arg_columns_;     ///< by call: column of the scattered rows, or -1
+    std::vector<int> filter_columns_;  ///< likewise
+    std::vector<int> arg_slots_;       ///< of the columns behind the keys
+    std::vector<plan::Type> arg_types_;
+    int value_column_ = -1;  ///< the argument of all calls with DISTINCT, if it is one
+    std::atomic<Split> split_{Split::kNone};
+    std::vector<std::shared_ptr<Worker>> workers_;
+    RowSet rows_;
+};
+
+}  // namespace loom::exec

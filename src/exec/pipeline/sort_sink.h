@@ -1,0 +1,72 @@
+#pragma once
+// The end of a pipeline whose rows are wanted in order.
+
+#include <memory>
+#include <vector>
+
+#include "exec/partition/row_partitions.h"
+#include "exec/pipeline/sinks.h"
+#include "exec/resources.h"
+#include "exec/sort/packed_key.h"
+
+namespace loom::exec {
+
+/// Sorts all rows, or returns the first `limit` of them.
+///
+/// Workers collect rows and the ranges of their keys. At the end the keys are packed into words,
+/// rows are scattered over ranges of words that fit the caches, and each range is sorted by itself:
+/// at once by all workers, or, if rows had to go to temporary files, one after the other as they
+/// are read.
+class SortSink final : public StoreSink {
+  public:
+    SortSink(std::vector<int> slots, std::vector<plan::Type> types, std::vector<plan::SortKey> keys,
+             int64_t limit, const Resources& resources);
+
+    void begin(int workers) override;
+    void consume(int worker, Frame& frame) override;
+    void finish(Tasks& tasks) override;
+
+  private:
+    struct Worker {
+        explicit Worker(base::MemoryBudget* budget) : words(budget) {}
+        std::unique_ptr<RowPartitions> rows;  ///< one partition
+        std::vector<KeyRange> ranges;         ///< by key
+        KeyWords words;
+        std::vector<Vector> columns;
+        int64_t count = 0;
+    };
+    /// Rows by range of words: one RowPartitions a worker, the packed word behind the columns.
+    struct Ranges {
+        std::vector<std::unique_ptr<RowPartitions>> rows;
+        std::vector<int64_t> counts;   ///< by range
+        std::vector<uint64_t> lowest;  ///< word, by range
+        std::vector<uint64_t> highest;
+    };
+    /// A range to be sorted, and how many of its rows are wanted.
+    struct Piece {
+        std::shared_ptr<Ranges> ranges;
+        int64_t range = 0;
+        int64_t limit = -1;
+    };
+
+    void sort_few(const PackedKey& key, const Poll& poll);
+    std::shared_ptr<Ranges> scatter(const PackedKey& key, int64_t total, Tasks& tasks);
+    std::vector<int64_t> count_bins(const PackedKey& key, int shift, size_t bins, Tasks& tasks);
+    std::shared_ptr<Ranges> make_ranges(size_t parts, int64_t total) const;
+    std::shared_ptr<Ranges> split(Ranges& ranges, int64_t range, const Poll& poll) const;
+    void add_pieces(const std::shared_ptr<Ranges>& ranges, int64_t* left, const Poll& poll,
+                    std::vector<Piece>& pieces) const;
+    int64_t most_rows() const noexcept;
+    bool is_full() const noexcept { return budget_->used() > resources_.spill_limit(); }
+    RowStore sort_range(Ranges& ranges, int64_t range, const PackedKey& key, int64_t limit,
+                        const Poll& poll) const;
+
+    std::vector<plan::SortKey> keys_;
+    std::vector<plan::Type> ranged_types_;  ///< of the rows in ranges
+    int64_t row_bytes_ = 0;                 ///< of them, without those of texts
+    int64_t limit_;
+    Resources resources_;
+    std::vector<std::unique_ptr<Worker>> workers_;
+};
+
+}  // namespace loom::exec

@@ -1,0 +1,76 @@
+#include "exec/row_set.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace loom::exec {
+
+namespace {
+
+int64_t view_rows(const RowStore& rows, int64_t begin, std::vector<Vector>& columns) {
+    const int64_t count = std::min(kBatchRows, rows.length() - begin);
+    columns.clear();
+    for (size_t i = 0; i < rows.width(); ++i) columns.push_back(rows.column(i).view(begin, count));
+    return count;
+}
+
+}  // namespace
+
+void RowSet::add(RowStore&& rows) {
+    if (rows.length() == 0) return;
+    first_batch_.push_back(batches_);
+    batches_ += (rows.length() + kBatchRows - 1) / kBatchRows;
+    length_ += rows.length();
+    parts_.push_back({std::move(rows), nullptr});
+}
+
+void RowSet::add(Maker make) {
+    makers_ = true;
+    first_batch_.push_back(batches_);
+    parts_.push_back({RowStore({}, nullptr), std::move(make)});
+}
+
+void RowSet::add(RowSet&& other) {
+    for (Part& part : other.parts_) {
+        if (part.make != nullptr)
+            add(std::move(part.make));
+        else
+            add(std::move(part.rows));
+    }
+    other = RowSet();
+}
+
+int64_t RowSet::view(int64_t batch, std::vector<Vector>& columns) const {
+    const auto after = std::upper_bound(first_batch_.begin(), first_batch_.end(), batch);
+    const auto part = static_cast<size_t>(after - first_batch_.begin()) - 1;
+    return view_rows(parts_[part].rows, (batch - first_batch_[part]) * kBatchRows, columns);
+}
+
+int64_t RowSet::next(std::vector<Vector>& columns) {
+    for (; part_ < parts_.size(); ++part_, row_ = 0) {
+        Part& part = parts_[part_];
+        if (part.make != nullptr) part.rows = std::exchange(part.make, nullptr)();
+        if (row_ < part.rows.length()) {
+            const int64_t count = view_rows(part.rows, row_, columns);
+            row_ += count;
+            return count;
+        }
+        part.rows = RowStore({}, nullptr);
+    }
+    return 0;
+}
+
+RowStore RowSet::join(const std::vector<plan::Type>& types, base::MemoryBudget* budget) && {
+    RowStore all(types, budget);
+    for (Part& part : parts_) {
+        RowStore rows = part.make != nullptr ? part.make() : std::move(part.rows);
+        if (all.length() == 0)
+            all = std::move(rows);
+        else
+            all.append_store(std::move(rows));
+    }
+    *this = RowSet();
+    return all;
+}
+
+}  // namespace loom::exec

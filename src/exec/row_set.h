@@ -1,0 +1,53 @@
+#pragma once
+// Rows in several stores, in order: what a pipeline leaves for the next one.
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "exec/row_store.h"
+
+namespace loom::exec {
+
+/// Owns stores whose rows follow each other. A store may come into being only when it is read, so
+/// that not all rows need to be in memory at once.
+class RowSet {
+  public:
+    using Maker = std::function<RowStore()>;
+
+    void add(RowStore&& rows);
+    void add(RowSet&& other);
+    /// Adds rows that `make` returns when their turn comes.
+    void add(Maker make);
+
+    /// Whether the rows can only be read once, from first to last, by one thread: next() does.
+    bool sequential() const noexcept { return makers_; }
+    /// Returns the number of rows that are there already.
+    int64_t length() const noexcept { return length_; }
+    /// Returns the number of batches of up to kBatchRows rows; none reaches over two stores.
+    int64_t batches() const noexcept { return batches_; }
+    /// Points `columns` at the rows of batch `batch` and returns how many they are. Not for
+    /// sequential sets. Thread safe.
+    int64_t view(int64_t batch, std::vector<Vector>& columns) const;
+    /// Points `columns` at the next rows and returns how many they are, 0 at the end. They stay
+    /// valid until the next call; stores that were read are freed.
+    int64_t next(std::vector<Vector>& columns);
+    /// Moves all rows into one store, which needs `types` if there are none.
+    RowStore join(const std::vector<plan::Type>& types, base::MemoryBudget* budget) &&;
+
+  private:
+    struct Part {
+        RowStore rows;
+        Maker make;  ///< or null
+    };
+    std::vector<Part> parts_;
+    std::vector<int64_t> first_batch_;  ///< by part
+    int64_t batches_ = 0;
+    int64_t length_ = 0;
+    bool makers_ = false;
+    // Of next().
+    size_t part_ = 0;
+    int64_t row_ = 0;
+};
+
+}  // namespace loom::exec

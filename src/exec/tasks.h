@@ -1,0 +1,27 @@
+#pragma once
+// Work that the end of a pipeline hands to the query's workers.
+
+#include <cstdint>
+#include <functional>
+
+namespace loom::exec {
+
+/// Looks whether the query shall end, and throws if so.
+using Poll = std::function<void()>;
+
+/// The query's workers, as a sink sees them when it finishes.
+class Tasks {
+  public:
+    using Work = std::function<void(int64_t task, int worker)>;
+
+    virtual ~Tasks() = default;
+    virtual int workers() const = 0;
+    /// Runs work(task, worker) once for each task in [0, count), several at once and in any order,
+    /// and waits for all. The first exception ends the others and is rethrown.
+    virtual void run(int64_t count, const Work& work) = 0;
+    /// What worker `worker` calls at least every few milliseconds; it throws if the query shall
+    /// end. Worker 0's is also for the thread that calls run().
+    virtual const Poll& poll(int worker) const = 0;
+};
+
+}  // namespace loom::exec
