@@ -38,6 +38,7 @@ inline bool is_integer(plan::Physical physical) noexcept {
 
 /// Returns a decimal without trailing zeros: equal numbers become equal.
 inline plan::Decimal normalised(plan::Decimal value) noexcept {
+    if (value.unscaled == 0) return {};
     while (value.scale > 0 && value.unscaled % 10 == 0) {
         value.unscaled /= 10;
         --value.scale;

@@ -1,8 +1,26 @@
 #include "plan/expr.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace loom::plan {
+
+column::Scalar decimal_scalar(Decimal value) {
+    std::string bytes(sizeof value.unscaled + sizeof value.scale, '\0');
+    std::memcpy(bytes.data(), &value.unscaled, sizeof value.unscaled);
+    std::memcpy(bytes.data() + sizeof value.unscaled, &value.scale, sizeof value.scale);
+    return column::Scalar::of_bytes(std::move(bytes));
+}
+
+std::optional<Decimal> decimal_of(const column::Scalar& scalar) {
+    Decimal value;
+    if (scalar.kind != column::Scalar::Kind::kBytes ||
+        scalar.bytes.size() != sizeof value.unscaled + sizeof value.scale)
+        return std::nullopt;
+    std::memcpy(&value.unscaled, scalar.bytes.data(), sizeof value.unscaled);
+    std::memcpy(&value.scale, scalar.bytes.data() + sizeof value.unscaled, sizeof value.scale);
+    return value;
+}
 
 Expr make_column(int index, Type type) {
     Expr expr;

@@ -2,6 +2,7 @@
 // Expressions of the IR: trees of plain data.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,12 +51,16 @@ struct Expr {
 
 /// The value of a parameter during one execution. Scalars are in the domain of the engine's type:
 /// integers for kBool to kInt8, kNumeric (unscaled), kDate to kTimestampTz; floats; bytes for text,
-/// bytea, kUuid (16 bytes) and kInterval (the struct's 16 bytes).
+/// bytea, kUuid (16 bytes), kInterval (the struct's 16 bytes) and Decimals (decimal_scalar()).
 struct ParameterValue {
     column::Scalar value;
     std::vector<column::Scalar> list;
     bool list_null = false;
 };
+
+/// A Decimal as a scalar, and back; nothing for a scalar that is none.
+column::Scalar decimal_scalar(Decimal value);
+std::optional<Decimal> decimal_of(const column::Scalar& scalar);
 
 Expr make_column(int index, Type type);
 Expr make_constant(Type type, column::Scalar value);

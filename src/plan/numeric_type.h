@@ -1,8 +1,9 @@
 #pragma once
 // Precision and scale of numeric results. PostgreSQL gives every numeric value a display scale of
-// its own; the engine needs it in the type. These rules say it where it follows from the types of
-// the arguments. The precision bounds the digits; where that bound would pass kMaxPrecision it is
-// kMaxPrecision, and evaluation checks each value (Unrepresentable). nullopt: no type can hold it.
+// its own. These rules say it where it follows from the types of the arguments, none of which is a
+// Decimal; where it does not (nullopt), the result is one. The precision bounds the digits; where
+// that bound would pass kMaxPrecision it is kMaxPrecision, and evaluation checks each value
+// (Unrepresentable).
 
 #include <algorithm>
 #include <optional>
@@ -12,8 +13,7 @@
 namespace loom::plan {
 
 /// Makes a numeric of so many digits before and after the point, capped as above.
-constexpr std::optional<Type> make_bounded_numeric(int integer_digits, int scale) {
-    if (scale < 0 || scale > kMaxPrecision) return std::nullopt;
+constexpr Type make_bounded_numeric(int integer_digits, int scale) {
     return make_numeric(std::clamp(integer_digits + scale, 1, kMaxPrecision), scale);
 }
 
@@ -23,25 +23,26 @@ constexpr int integer_digits(Type type) {
 }
 
 /// a + b, a - b (numeric_add, numeric_sub).
-constexpr std::optional<Type> numeric_sum_type(Type a, Type b) {
+constexpr Type numeric_sum_type(Type a, Type b) {
     return make_bounded_numeric(std::max(integer_digits(a), integer_digits(b)) + 1,
                                 std::max(a.scale, b.scale));
 }
 
 /// a * b (numeric_mul).
 constexpr std::optional<Type> numeric_product_type(Type a, Type b) {
+    if (a.scale + b.scale > kMaxPrecision) return std::nullopt;
     return make_bounded_numeric(integer_digits(a) + integer_digits(b), a.scale + b.scale);
 }
 
 /// a % b (numeric_mod): no larger than either.
-constexpr std::optional<Type> numeric_remainder_type(Type a, Type b) {
+constexpr Type numeric_remainder_type(Type a, Type b) {
     return make_bounded_numeric(std::min(integer_digits(a), integer_digits(b)),
                                 std::max(a.scale, b.scale));
 }
 
-/// round(a, digits) and trunc(a, digits) with a constant; also ceil and floor with digits 0. A
-/// carry may add a digit before the point.
-constexpr std::optional<Type> numeric_round_type(Type a, int digits) {
+/// round(a, digits) and trunc(a, digits) with a constant of at most kMaxPrecision; also ceil and
+/// floor with digits 0. A carry may add a digit before the point.
+constexpr Type numeric_round_type(Type a, int digits) {
     return make_bounded_numeric(integer_digits(a) + 1, std::max(digits, 0));
 }
 
@@ -71,8 +72,7 @@ constexpr std::optional<Type> numeric_type_of_modifier(int modifier) {
     return make_numeric(precision, scale);
 }
 
-/// A choice between two values (CASE, COALESCE, GREATEST): they must have one scale, or the display
-/// scale would differ from row to row.
+/// A choice between two values (CASE, COALESCE, GREATEST) of one scale.
 constexpr std::optional<Type> numeric_choice_type(Type a, Type b) {
     if (a.scale != b.scale) return std::nullopt;
     return make_numeric(std::max(a.precision, b.precision), a.scale);

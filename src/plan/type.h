@@ -15,7 +15,7 @@ enum class TypeId : uint8_t {
     kInt8,
     kFloat4,
     kFloat8,
-    kNumeric,      ///< unscaled integer; every value has its type's scale, or see kDecimal
+    kNumeric,      ///< unscaled integer of the type's scale, or Decimal
     kDate,         ///< days since 2000-01-01; the extremes of int32 are the infinities
     kTime,         ///< microseconds since midnight
     kTimestamp,    ///< microseconds since 2000-01-01; the extremes of int64 are the infinities
@@ -29,7 +29,7 @@ enum class TypeId : uint8_t {
 
 struct Type {
     TypeId id = TypeId::kInt4;
-    uint8_t precision = 0;  ///< kNumeric: digits in all, 1 to kMaxPrecision; 0: kDecimal
+    uint8_t precision = 0;  ///< kNumeric: digits in all, 1 to kMaxPrecision; 0: Decimal
     int16_t scale = 0;      ///< kNumeric: digits after the point, 0 to precision
 
     bool operator==(const Type&) const = default;
@@ -40,6 +40,9 @@ inline constexpr int kMaxPrecision = 38;
 /// Digits that fit 64 bits.
 inline constexpr int kMaxPrecision64 = 18;
 
+/// Digits behind the point that a Decimal can have; PostgreSQL chooses no more for a quotient.
+inline constexpr int kMaxDecimalScale = 1000;
+
 /// How a value lies in memory.
 enum class Physical : uint8_t {
     kBool,     ///< one byte, 0 or 1
@@ -47,7 +50,7 @@ enum class Physical : uint8_t {
     kInt32,    ///< int4, date
     kInt64,    ///< int8, time, timestamps, numeric of up to 18 digits
     kInt128,   ///< numeric of 19 to 38 digits
-    kDecimal,  ///< Decimal: numeric whose display scale differs from value to value (averages)
+    kDecimal,  ///< Decimal: numeric whose display scale differs from value to value
     kFloat32,  ///< float4
     kFloat64,  ///< float8
     kBytes,    ///< column::BytesView: text, bpchar, bytea
@@ -62,7 +65,9 @@ struct Interval {
     int32_t months = 0;
 };
 
-/// A numeric with a scale of its own.
+/// A numeric with a scale of its own: quotients, averages, choices between values of different
+/// scales, columns without a modifier. At most kMaxPrecision digits, at most kMaxDecimalScale of
+/// them behind the point.
 struct Decimal {
     __int128 unscaled = 0;
     int64_t scale = 0;
@@ -77,6 +82,14 @@ constexpr Type make_type(TypeId id) {
 }
 constexpr Type make_numeric(int precision, int scale) {
     return {TypeId::kNumeric, static_cast<uint8_t>(precision), static_cast<int16_t>(scale)};
+}
+
+/// numeric whose values have scales of their own.
+constexpr Type make_decimal() {
+    return {TypeId::kNumeric, 0, 0};
+}
+constexpr bool is_decimal(Type type) {
+    return type.id == TypeId::kNumeric && type.precision == 0;
 }
 
 Physical physical(Type type) noexcept;

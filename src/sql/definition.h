@@ -45,6 +45,15 @@ struct Uuid {
     uint8_t bytes[16] = {};
 };
 
+/// Returns how many bits a number takes that is not 0.
+LOOM_SQL constexpr int bit_width(uint64_t value) {
+#if defined(__CUDACC_RTC__)
+    return 64 - __clzll(static_cast<long long>(value));
+#else
+    return 64 - __builtin_clzll(value);
+#endif
+}
+
 /// Compute modulo the type's range and tell whether that differs from the true result.
 #if defined(__CUDACC_RTC__)
 template <typename T>

@@ -43,6 +43,12 @@ bool is_word(Physical physical) {
     }
 }
 
+// PostgreSQL shows the key of the group's first row, in an order of rows that is not the engine's.
+void check_same_scale(const Vector& a, int64_t a_row, const Vector& b, int64_t b_row) {
+    if (a.as<plan::Decimal>()[a_row].scale != b.as<plan::Decimal>()[b_row].scale)
+        throw Unrepresentable("a group of equal numerics of different scales");
+}
+
 }  // namespace
 
 Interner::Interner(plan::Type type, base::MemoryBudget* budget)
@@ -87,8 +93,10 @@ uint32_t Interner::intern(const Vector& vector, int64_t row, uint64_t hash) {
     const Vector entries = entries_.view();
     for (; table[place] != 0; place = (place + 1) & mask_) {
         const uint32_t entry = table[place] - 1;
-        if (hashes_[entry] == hash && key_equal(vector, row, entries, entry, physical_))
+        if (hashes_[entry] == hash && key_equal(vector, row, entries, entry, physical_)) {
+            if (physical_ == Physical::kDecimal) check_same_scale(vector, row, entries, entry);
             return entry;
+        }
     }
     const auto entry = static_cast<uint32_t>(hashes_.size());
     Vector one = vector;

@@ -116,12 +116,6 @@ class Compiler {
 
 bool Compiler::compile_args(const Expr& expr, Node* node) {
     for (const Expr& arg : expr.args) {
-        // Averages keep their display scale with each value, which no kernel knows.
-        if (plan::physical(arg.type) == Physical::kDecimal && expr.kind != ExprKind::kIsNull &&
-            expr.kind != ExprKind::kIsNotNull) {
-            refuse("arithmetic on an average of exact numbers");
-            return false;
-        }
         Result compiled = compile(arg);
         if (compiled == nullptr) return false;
         node->args.push_back(std::move(compiled));
@@ -312,11 +306,12 @@ bool Compiler::fit(Type type, Result* arm) {
         refuse(fmt::format("a choice between {} and {}", to_string(node.type), to_string(type)));
         return false;
     }
-    if (node.type.scale != type.scale) {
+    const bool to_decimals = plan::is_decimal(type);
+    if (!to_decimals && (plan::is_decimal(node.type) || node.type.scale != type.scale)) {
         refuse("a choice between numerics of different display scale");
         return false;
     }
-    if (node.type.precision > type.precision) {
+    if (!to_decimals && node.type.precision > type.precision) {
         refuse("a choice whose type is too narrow for its values");
         return false;
     }
@@ -326,7 +321,7 @@ bool Compiler::fit(Type type, Result* arm) {
         return true;
     }
     Result wide = make(NodeKind::kCall, type);
-    wide->function = widening(type);
+    wide->function = to_decimals ? to_decimal(node.type) : widening(type);
     wide->args.push_back(std::move(*arm));
     *arm = finish(std::move(wide));
     return true;
@@ -566,8 +561,11 @@ bool set_constant(Type type, const Scalar& scalar, ConstantValue* out) {
             if (scalar.kind != Scalar::Kind::kBytes || scalar.bytes.size() != 16) return false;
             std::memcpy(out->value, scalar.bytes.data(), 16);
             return true;
-        case Physical::kDecimal:
-            return false;
+        case Physical::kDecimal: {
+            const std::optional<plan::Decimal> value = plan::decimal_of(scalar);
+            if (value) put(*value);
+            return value.has_value();
+        }
     }
     return false;
 }

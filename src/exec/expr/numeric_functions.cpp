@@ -1,47 +1,21 @@
-// numeric: kernels bound to the scales of their arguments.
+// numeric: arithmetic and comparisons, bound to the scales of their arguments.
 
-#include "sql/numeric.h"
-
-#include <charconv>
 #include <cstring>
 
-#include <fmt/core.h>
-
-#include "exec/expr/loops.h"
-#include "exec/expr/widen.h"
-#include "plan/numeric_type.h"
-#include "sql/integer.h"
+#include "exec/expr/decimal_functions.h"
+#include "exec/expr/numeric_state.h"
 
 namespace loom::exec {
 
 namespace {
 
 using plan::Expr;
-using plan::Physical;
 using plan::Type;
 using plan::TypeId;
 using sql::Fault;
 using sql::Int128;
-using sql::Rounding;
 
 using Args = std::span<const Expr>;
-
-/// What a numeric kernel knows of its scales.
-struct NumericState : BoundState {
-    Int128 first = 1;   // aligns the first argument
-    Int128 second = 1;  // and the second
-    Int128 drop = 1;    // the digits that the result loses
-    Int128 limit = 0;   // the result must be smaller
-    int scale = 0;
-};
-
-const NumericState& state_of(const KernelCall& call) {
-    return *static_cast<const NumericState*>(call.state);
-}
-
-bool is_wide(Type type) {
-    return plan::physical(type) == Physical::kInt128;
-}
 
 Int128 factor_between(int from, int to) {
     return to > from ? sql::power_of_ten(to - from) : 1;
@@ -60,15 +34,6 @@ Kernel by_width(Type a, Type b) {
     return is_wide(b) ? Kernels<int64_t, Int128>::run : Kernels<int64_t, int64_t>::run;
 }
 
-bool finish(std::optional<Type> type, BoundFunction* bound, std::string* reason) {
-    if (!type) {
-        *reason = "a numeric of more than 38 digits after the point";
-        return false;
-    }
-    bound->type = *type;
-    return true;
-}
-
 // --- sums ---------------------------------------------------------------------------------------
 
 enum class Sum : uint8_t { kAdd, kSubtract };
@@ -76,8 +41,8 @@ enum class Sum : uint8_t { kAdd, kSubtract };
 // Everything fits 64 bits.
 template <Sum kSum>
 void narrow_sum(const KernelCall& call) {
-    const auto first = static_cast<int64_t>(state_of(call).first);
-    const auto second = static_cast<int64_t>(state_of(call).second);
+    const auto first = static_cast<int64_t>(numeric_state(call).first);
+    const auto second = static_cast<int64_t>(numeric_state(call).second);
     run_vector_binary<int64_t, int64_t, int64_t>(
         call, [=](int64_t a, int64_t b, Fault&) LOOM_INLINE_LAMBDA {
             const auto x = static_cast<uint64_t>(sql::wrapping_multiply(a, first));
@@ -91,8 +56,8 @@ struct WideSum {
     template <typename A, typename B>
     struct Kernels {
         static void run(const KernelCall& call) {
-            const Int128 first = state_of(call).first;
-            const Int128 second = state_of(call).second;
+            const Int128 first = numeric_state(call).first;
+            const Int128 second = numeric_state(call).second;
             run_binary<Int128, A, B, kChecked>(
                 call, [=](A a, B b, Fault& fault) LOOM_INLINE_LAMBDA {
                     if constexpr (kChecked) {
@@ -112,10 +77,15 @@ struct WideSum {
 };
 
 template <Sum kSum>
-bool bind_sum(Args args, BoundFunction* bound, std::string* reason) {
+bool bind_sum(Args args, BoundFunction* bound, std::string*) {
+    if (any_decimal(args)) {
+        bind_decimal(kSum == Sum::kAdd ? DecimalOperation::kAdd : DecimalOperation::kSubtract, args,
+                     bound);
+        return true;
+    }
     const Type a = args[0].type;
     const Type b = args[1].type;
-    if (!finish(plan::numeric_sum_type(a, b), bound, reason)) return false;
+    bound->type = plan::numeric_sum_type(a, b);
     auto state = std::make_shared<NumericState>();
     state->first = factor_between(a.scale, bound->type.scale);
     state->second = factor_between(b.scale, bound->type.scale);
@@ -155,10 +125,15 @@ struct WideProduct {
     };
 };
 
-bool bind_product(Args args, BoundFunction* bound, std::string* reason) {
+bool bind_product(Args args, BoundFunction* bound, std::string*) {
     const Type a = args[0].type;
     const Type b = args[1].type;
-    if (!finish(plan::numeric_product_type(a, b), bound, reason)) return false;
+    const std::optional<Type> type = any_decimal(args) ? std::nullopt : plan::numeric_product_type(a, b);
+    if (!type) {
+        bind_decimal(DecimalOperation::kMultiply, args, bound);
+        return true;
+    }
+    bound->type = *type;
     bound->may_fault = a.precision + b.precision > plan::kMaxPrecision;
     if (!is_wide(bound->type))
         bound->kernel = narrow_product;
@@ -169,15 +144,26 @@ bool bind_product(Args args, BoundFunction* bound, std::string* reason) {
     return true;
 }
 
-// --- remainders ---------------------------------------------------------------------------------
+// --- quotients and remainders ---------------------------------------------------------------------------------
+
+// Each quotient has the scale that its operands ask for.
+bool bind_quotient(Args args, BoundFunction* bound, std::string*) {
+    bind_decimal(DecimalOperation::kDivide, args, bound);
+    return true;
+}
+
+bool bind_truncated_quotient(Args args, BoundFunction* bound, std::string*) {
+    bind_decimal_quotient(args, bound);
+    return true;
+}
 
 template <typename R>
 struct Remainder {
     template <typename A, typename B>
     struct Kernels {
         static void run(const KernelCall& call) {
-            const Int128 first = state_of(call).first;
-            const Int128 second = state_of(call).second;
+            const Int128 first = numeric_state(call).first;
+            const Int128 second = numeric_state(call).second;
             run_binary<R, A, B, true>(call, [=](A a, B b, Fault& fault) {
                 const Int128 x = sql::numeric_scale_up_checked(a, first, fault);
                 const Int128 y = sql::numeric_scale_up_checked(b, second, fault);
@@ -187,10 +173,14 @@ struct Remainder {
     };
 };
 
-bool bind_remainder(Args args, BoundFunction* bound, std::string* reason) {
+bool bind_remainder(Args args, BoundFunction* bound, std::string*) {
+    if (any_decimal(args)) {
+        bind_decimal(DecimalOperation::kRemainder, args, bound);
+        return true;
+    }
     const Type a = args[0].type;
     const Type b = args[1].type;
-    if (!finish(plan::numeric_remainder_type(a, b), bound, reason)) return false;
+    bound->type = plan::numeric_remainder_type(a, b);
     auto state = std::make_shared<NumericState>();
     state->first = factor_between(a.scale, bound->type.scale);
     state->second = factor_between(b.scale, bound->type.scale);
@@ -227,8 +217,8 @@ struct Compare {
 
     // Aligned values fit 64 bits.
     static void narrow(const KernelCall& call) {
-        const auto first = static_cast<int64_t>(state_of(call).first);
-        const auto second = static_cast<int64_t>(state_of(call).second);
+        const auto first = static_cast<int64_t>(numeric_state(call).first);
+        const auto second = static_cast<int64_t>(numeric_state(call).second);
         run_vector_binary<Result, int64_t, int64_t>(
             call, [=](int64_t a, int64_t b, Fault&) LOOM_INLINE_LAMBDA {
                 const int64_t x = sql::wrapping_multiply(a, first);
@@ -240,8 +230,8 @@ struct Compare {
     template <typename A, typename B>
     struct Kernels {
         static void run(const KernelCall& call) {
-            const Int128 first = state_of(call).first;
-            const Int128 second = state_of(call).second;
+            const Int128 first = numeric_state(call).first;
+            const Int128 second = numeric_state(call).second;
             run_binary<Result, A, B, false>(call, [=](A a, B b, Fault&) {
                 return of(sql::numeric_compare(a, first, b, second));
             });
@@ -251,6 +241,10 @@ struct Compare {
 
 template <Comparison kComparison>
 bool bind_comparison(Args args, BoundFunction* bound, std::string*) {
+    if (any_decimal(args)) {
+        bind_decimal_comparison(kComparison, args, bound);
+        return true;
+    }
     const Type a = args[0].type;
     const Type b = args[1].type;
     const int scale = std::max(a.scale, b.scale);
@@ -277,6 +271,11 @@ void negate(const KernelCall& call) {
 
 template <bool kAbsolute>
 bool bind_negate(Args args, BoundFunction* bound, std::string*) {
+    if (any_decimal(args)) {
+        bind_decimal(kAbsolute ? DecimalOperation::kAbsolute : DecimalOperation::kNegate, args,
+                     bound);
+        return true;
+    }
     bound->type = args[0].type;
     bound->kernel = is_wide(bound->type) ? negate<Int128, kAbsolute> : negate<int64_t, kAbsolute>;
     return true;
@@ -288,6 +287,10 @@ void copy(const KernelCall& call) {
 }
 
 bool bind_identity(Args args, BoundFunction* bound, std::string*) {
+    if (any_decimal(args)) {
+        bind_decimal(DecimalOperation::kCopy, args, bound);
+        return true;
+    }
     bound->type = args[0].type;
     bound->kernel = is_wide(bound->type) ? copy<Int128> : copy<int64_t>;
     return true;
@@ -300,208 +303,39 @@ void sign(const KernelCall& call) {
 }
 
 bool bind_sign(Args args, BoundFunction* bound, std::string*) {
+    if (any_decimal(args)) {
+        bind_decimal_sign(args, bound);
+        return true;
+    }
     bound->type = plan::make_numeric(1, 0);
     bound->kernel = is_wide(args[0].type) ? sign<Int128> : sign<int64_t>;
     return true;
 }
 
-// --- changes of scale ---------------------------------------------------------------------------
-
-template <typename R, typename A, Rounding kRounding>
-void rescale(const KernelCall& call) {
-    const Int128 up = state_of(call).first;
-    const Int128 drop = state_of(call).drop;
-    const Int128 limit = state_of(call).limit;
-    run_unary<R, A, true>(call, [=](A a, Fault& fault) {
-        Int128 value = a;
-        if (drop != 1) {
-            // 64-bit division where it does.
-            if (sizeof(A) == 8 && drop <= INT64_MAX)
-                value = sql::numeric_scale_down<kRounding, int64_t>(static_cast<int64_t>(a),
-                                                                    static_cast<int64_t>(drop));
-            else
-                value = sql::numeric_scale_down<kRounding, Int128>(value, drop);
-        }
-        if (up != 1) value = sql::numeric_scale_up_checked(value, up, fault);
-        if (limit != 0)
-            fault.raise(sql::kNumericField, value >= limit || value <= -limit);
-        else if (sizeof(R) == 16)
-            fault.raise(sql::kNumericDigits, !sql::has_38_digits(value));
-        return static_cast<R>(value);
-    });
-}
-
-// Sets the kernel that takes `from` to `scale` digits (less than 0: to tens, hundreds, ...), with a
-// result of bound->type.
-template <Rounding kRounding>
-void set_rescale(Type from, int scale, NumericState* state, BoundFunction* bound) {
-    if (scale < from.scale) {
-        state->drop = sql::power_of_ten(from.scale - scale);
-        // Dropped digits before the point come back as zeros.
-        if (scale < 0) state->first = sql::power_of_ten(-scale);
-    } else {
-        state->first = sql::power_of_ten(scale - from.scale);
-    }
-    const bool wide = is_wide(bound->type);
-    bound->kernel = is_wide(from) ? wide ? rescale<Int128, Int128, kRounding>
-                                         : rescale<int64_t, Int128, kRounding>
-                    : wide ? rescale<Int128, int64_t, kRounding>
-                                  : rescale<int64_t, int64_t, kRounding>;
-}
-
-template <Rounding kRounding>
-bool bind_round(Args args, BoundFunction* bound, std::string* reason) {
-    int digits = 0;
-    if (args.size() == 2) {
-        if (!args[1].value.known()) {
-            *reason = "rounding to NULL digits";
-            return false;
-        }
-        if (args[1].value.integer > plan::kMaxPrecision ||
-            args[1].value.integer < -plan::kMaxPrecision) {
-            *reason = "rounding to more digits than the engine has";
-            return false;
-        }
-        digits = static_cast<int>(args[1].value.integer);
-    }
-    const Type from = args[0].type;
-    if (from.scale - digits > plan::kMaxPrecision) {
-        *reason = "rounding to more digits than the engine has";
-        return false;
-    }
-    if (!finish(plan::numeric_round_type(from, digits), bound, reason)) return false;
-    auto state = std::make_shared<NumericState>();
-    set_rescale<kRounding>(from, digits, state.get(), bound);
-    bound->may_fault = plan::integer_digits(from) + 1 + std::max(digits, 0) > plan::kMaxPrecision;
-    bound->state = state;
-    return true;
-}
-
-// numeric(numeric, int4): the cast to numeric(p, s).
-bool bind_modifier(Args args, BoundFunction* bound, std::string* reason) {
-    const std::optional<Type> to =
-        args[1].value.known()
-            ? plan::numeric_type_of_modifier(static_cast<int>(args[1].value.integer))
-            : std::nullopt;
-    if (!to) {
-        *reason = "a cast to a numeric of more than 38 digits or of negative scale";
-        return false;
-    }
-    const Type from = args[0].type;
-    bound->type = *to;
-    auto state = std::make_shared<NumericState>();
-    set_rescale<Rounding::kHalfAway>(from, to->scale, state.get(), bound);
-    // One digit more, as rounding may carry.
-    if (plan::integer_digits(from) + (from.scale > to->scale ? 1 : 0) > plan::integer_digits(*to)) {
-        state->limit = sql::power_of_ten(to->precision);
-        bound->may_fault = true;
-    } else {
-        bound->may_fault = false;
-    }
-    bound->state = state;
-    return true;
-}
-
-// --- casts --------------------------------------------------------------------------------------
-
-template <typename R, typename A>
-void from_integer(const KernelCall& call) {
-    run_unary<R, A, false>(call, [](A a, Fault&) LOOM_INLINE_LAMBDA { return static_cast<R>(a); });
-}
-
-template <TypeId kFrom>
-bool bind_from_integer(Args, BoundFunction* bound, std::string*) {
-    bound->type = *plan::numeric_from_integer_type(kFrom);
-    bound->kernel = kFrom == TypeId::kInt2   ? from_integer<int64_t, int16_t>
-                    : kFrom == TypeId::kInt4 ? from_integer<int64_t, int32_t>
-                                             : from_integer<Int128, int64_t>;
-    return true;
-}
-
-template <typename R, typename A>
-void to_integer(const KernelCall& call) {
-    const Int128 drop = state_of(call).drop;
-    run_unary<R, A, true>(call, [=](A a, Fault& fault) {
-        const Int128 value = sizeof(A) == 8 && drop <= INT64_MAX
-                                 ? Int128{sql::numeric_scale_down<Rounding::kHalfAway, int64_t>(
-                                       static_cast<int64_t>(a), static_cast<int64_t>(drop))}
-                                 : sql::numeric_scale_down<Rounding::kHalfAway, Int128>(a, drop);
-        return sql::numeric_to_integer<R>(value, sql::Integer<R>::kRange, fault);
-    });
-}
-
-template <typename R>
-bool bind_to_integer(Args args, BoundFunction* bound, std::string*) {
-    auto state = std::make_shared<NumericState>();
-    state->drop = sql::power_of_ten(args[0].type.scale);
-    bound->state = state;
-    bound->kernel = is_wide(args[0].type) ? to_integer<R, Int128> : to_integer<R, int64_t>;
-    return true;
-}
-
-// PostgreSQL prints the numeric and reads it as a float; so does the slow path.
-template <typename R>
-R parse_numeric(Int128 value, int scale) {
-    std::string text = column::to_string(value);
-    text += fmt::format("e-{}", scale);
-    R out = 0;
-    std::from_chars(text.data(), text.data() + text.size(), out);
-    return out;
-}
-
-template <typename R, typename A>
-void to_float(const KernelCall& call) {
-    const int scale = state_of(call).scale;
-    const R divisor = static_cast<R>(sql::power_of_ten(std::min(scale, 22)));
-    run_unary<R, A, false>(call, [=](A a, Fault&) -> R {
-        const bool exact =
-            sizeof(R) == 8 ? sql::exact_as_float8(a, scale) : sql::exact_as_float4(a, scale);
-        return exact ? static_cast<R>(static_cast<int64_t>(a)) / divisor
-                     : parse_numeric<R>(a, scale);
-    });
-}
-
-template <typename R>
-bool bind_to_float(Args args, BoundFunction* bound, std::string*) {
-    auto state = std::make_shared<NumericState>();
-    state->scale = args[0].type.scale;
-    bound->state = state;
-    bound->kernel = is_wide(args[0].type) ? to_float<R, Int128> : to_float<R, int64_t>;
-    return true;
-}
-
 }  // namespace
 
-BoundFunction widening(Type type) {
-    BoundFunction bound;
-    bound.type = type;
-    bound.kernel = from_integer<Int128, int64_t>;
-    return bound;
+void add_numeric(std::vector<Function>& out, uint32_t oid, const char* name, TypeId result,
+                 std::initializer_list<TypeId> types, BindNumeric bind, bool may_fault,
+                 uint32_t constant_arguments) {
+    Function function;
+    function.info.oid = oid;
+    function.info.name = name;
+    function.info.result = result;
+    function.info.arguments = static_cast<int>(types.size());
+    std::copy(types.begin(), types.end(), function.info.types);
+    function.info.may_fault = may_fault;
+    function.info.constant_arguments = constant_arguments;
+    function.bind = bind;
+    out.push_back(std::move(function));
 }
 
 void add_numeric_functions(std::vector<Function>& out) {
-    using Bind = bool (*)(Args, BoundFunction*, std::string*);
-    const auto add = [&](uint32_t oid, const char* name, TypeId result, std::vector<TypeId> types,
-                         Bind bind, bool may_fault, uint32_t constant_arguments = 0) {
-        Function function;
-        function.info.oid = oid;
-        function.info.name = name;
-        function.info.result = result;
-        function.info.arguments = static_cast<int>(types.size());
-        for (size_t i = 0; i < types.size(); ++i) function.info.types[i] = types[i];
-        function.info.may_fault = may_fault;
-        function.info.constant_arguments = constant_arguments;
-        function.bind = bind;
-        out.push_back(std::move(function));
-    };
     constexpr TypeId kNumeric = TypeId::kNumeric;
-    const std::vector<TypeId> one{kNumeric};
-    const std::vector<TypeId> two{kNumeric, kNumeric};
-    const std::vector<TypeId> with_int4{kNumeric, TypeId::kInt4};
-
-    const auto compare = [&](uint32_t oid, const char* name, Comparison comparison, Bind bind) {
-        add(oid, name, comparison == Comparison::kOrder ? TypeId::kInt4 : TypeId::kBool, two, bind,
-            false);
+    const auto compare = [&](uint32_t oid, const char* name, Comparison comparison,
+                             BindNumeric bind) {
+        add_numeric(out, oid, name,
+                    comparison == Comparison::kOrder ? TypeId::kInt4 : TypeId::kBool,
+                    {kNumeric, kNumeric}, bind, false);
         out.back().comparison = comparison;
     };
     compare(1718, "numeric_eq", Comparison::kEqual, bind_comparison<Comparison::kEqual>);
@@ -513,34 +347,28 @@ void add_numeric_functions(std::vector<Function>& out) {
             bind_comparison<Comparison::kGreaterEqual>);
     compare(1769, "numeric_cmp", Comparison::kOrder, bind_comparison<Comparison::kOrder>);
 
-    add(1724, "numeric_add", kNumeric, two, bind_sum<Sum::kAdd>, true);
-    add(1725, "numeric_sub", kNumeric, two, bind_sum<Sum::kSubtract>, true);
-    add(1726, "numeric_mul", kNumeric, two, bind_product, true);
-    add(1728, "mod", kNumeric, two, bind_remainder, true);
-    add(1729, "numeric_mod", kNumeric, two, bind_remainder, true);
-    add(1771, "numeric_uminus", kNumeric, one, bind_negate<false>, false);
-    add(1915, "numeric_uplus", kNumeric, one, bind_identity, false);
-    add(1704, "numeric_abs", kNumeric, one, bind_negate<true>, false);
-    add(1705, "abs", kNumeric, one, bind_negate<true>, false);
-    add(1706, "sign", kNumeric, one, bind_sign, false);
 
-    add(1707, "round", kNumeric, with_int4, bind_round<Rounding::kHalfAway>, true, 2);
-    add(1708, "round", kNumeric, one, bind_round<Rounding::kHalfAway>, true);
-    add(1709, "trunc", kNumeric, with_int4, bind_round<Rounding::kTowardsZero>, true, 2);
-    add(1710, "trunc", kNumeric, one, bind_round<Rounding::kTowardsZero>, true);
-    add(1711, "ceil", kNumeric, one, bind_round<Rounding::kUp>, true);
-    add(2167, "ceiling", kNumeric, one, bind_round<Rounding::kUp>, true);
-    add(1712, "floor", kNumeric, one, bind_round<Rounding::kDown>, true);
-    add(1703, "numeric", kNumeric, with_int4, bind_modifier, true, 2);
+    const auto binary = [&](uint32_t oid, const char* name, BindNumeric bind) {
+        add_numeric(out, oid, name, kNumeric, {kNumeric, kNumeric}, bind, true);
+    };
+    binary(1724, "numeric_add", bind_sum<Sum::kAdd>);
+    binary(1725, "numeric_sub", bind_sum<Sum::kSubtract>);
+    binary(1726, "numeric_mul", bind_product);
+    binary(1727, "numeric_div", bind_quotient);
+    binary(1728, "mod", bind_remainder);
+    binary(1729, "numeric_mod", bind_remainder);
+    binary(1973, "div", bind_truncated_quotient);
+    binary(1980, "numeric_div_trunc", bind_truncated_quotient);
 
-    add(1782, "numeric", kNumeric, {TypeId::kInt2}, bind_from_integer<TypeId::kInt2>, false);
-    add(1740, "numeric", kNumeric, {TypeId::kInt4}, bind_from_integer<TypeId::kInt4>, false);
-    add(1781, "numeric", kNumeric, {TypeId::kInt8}, bind_from_integer<TypeId::kInt8>, false);
-    add(1783, "int2", TypeId::kInt2, one, bind_to_integer<int16_t>, true);
-    add(1744, "int4", TypeId::kInt4, one, bind_to_integer<int32_t>, true);
-    add(1779, "int8", TypeId::kInt8, one, bind_to_integer<int64_t>, true);
-    add(1745, "float4", TypeId::kFloat4, one, bind_to_float<float>, false);
-    add(1746, "float8", TypeId::kFloat8, one, bind_to_float<double>, false);
+    const auto unary = [&](uint32_t oid, const char* name, BindNumeric bind) {
+        add_numeric(out, oid, name, kNumeric, {kNumeric}, bind, false);
+    };
+    unary(1771, "numeric_uminus", bind_negate<false>);
+    unary(1915, "numeric_uplus", bind_identity);
+    unary(1704, "numeric_abs", bind_negate<true>);
+    unary(1705, "abs", bind_negate<true>);
+    unary(1706, "sign", bind_sign);
+    add_numeric_casts(out);
 }
 
 }  // namespace loom::exec

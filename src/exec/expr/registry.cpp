@@ -84,11 +84,6 @@ std::optional<plan::Type> result_type(uint32_t oid, std::span<const plan::Expr> 
                                       std::string* reason) {
     BoundFunction bound;
     std::string ignored;
-    for (const plan::Expr& argument : arguments)
-        if (plan::physical(argument.type) == plan::Physical::kDecimal) {
-            if (reason != nullptr) *reason = "arithmetic on an average of exact numbers";
-            return std::nullopt;
-        }
     if (!bind_function(oid, arguments, &bound, reason == nullptr ? &ignored : reason))
         return std::nullopt;
     return bound.type;

@@ -12,6 +12,7 @@ namespace {
 struct Wide {
     uint64_t words[2];
 };
+static_assert(sizeof(plan::Decimal) == 32);
 
 // Calls body with a value of the type that is moved for `width` bytes.
 template <typename Body>
@@ -25,6 +26,8 @@ void by_width(int width, Body body) {
             return body(uint32_t{});
         case 8:
             return body(uint64_t{});
+        case 32:
+            return body(plan::Decimal{});
         default:
             return body(Wide{});
     }
