@@ -72,9 +72,9 @@ constexpr std::optional<Type> numeric_type_of_modifier(int modifier) {
     return make_numeric(precision, scale);
 }
 
-/// A choice between two values (CASE, COALESCE, GREATEST) of one scale.
-constexpr std::optional<Type> numeric_choice_type(Type a, Type b) {
-    if (a.scale != b.scale) return std::nullopt;
+/// A choice between two values (CASE, COALESCE, GREATEST), which may be Decimals.
+constexpr Type numeric_choice_type(Type a, Type b) {
+    if (is_decimal(a) || is_decimal(b) || a.scale != b.scale) return make_decimal();
     return make_numeric(std::max(a.precision, b.precision), a.scale);
 }
 

@@ -55,10 +55,10 @@ LOOM_SQL constexpr Int128 decimal_align(Decimal a, int64_t scale, Fault& fault) 
     const int64_t up = scale - a.scale;
     if (up == 0 || a.unscaled == 0) return a.unscaled;
     Int128 aligned = 0;
-    fault.raise(kNumericDigits,
-                up > kMaxDigits ||
-                    multiply_overflows(a.unscaled, kPowersOfTen.at[smaller(up, kMaxDigits)],
-                                       &aligned));
+    fault.raise(
+        kNumericDigits,
+        up > kMaxDigits ||
+            multiply_overflows(a.unscaled, kPowersOfTen.at[smaller(up, kMaxDigits)], &aligned));
     return aligned;
 }
 
@@ -72,9 +72,9 @@ LOOM_SQL constexpr Decimal decimal_absolute(Decimal a) {
 /// numeric_add.
 LOOM_SQL constexpr Decimal decimal_add(Decimal a, Decimal b, Fault& fault) {
     const int64_t scale = larger(a.scale, b.scale);
-    return {numeric_add_checked(decimal_align(a, scale, fault), decimal_align(b, scale, fault),
-                                fault),
-            scale};
+    return {
+        numeric_add_checked(decimal_align(a, scale, fault), decimal_align(b, scale, fault), fault),
+        scale};
 }
 /// numeric_sub.
 LOOM_SQL constexpr Decimal decimal_subtract(Decimal a, Decimal b, Fault& fault) {
@@ -94,9 +94,9 @@ LOOM_SQL constexpr Decimal decimal_remainder(Decimal a, Decimal b, Fault& fault)
         fault.raise(kDivisionByZero);
         return {0, scale};
     }
-    return {numeric_remainder(decimal_align(a, scale, fault), decimal_align(b, scale, fault),
-                              fault),
-            scale};
+    return {
+        numeric_remainder(decimal_align(a, scale, fault), decimal_align(b, scale, fault), fault),
+        scale};
 }
 
 /// numeric_div_trunc: a number of scale 0.
@@ -153,8 +153,7 @@ LOOM_SQL constexpr LeadingDigit leading_digit(UInt128 magnitude, int64_t scale) 
     constexpr int64_t kWidth = 4;
     if (magnitude == 0) return {};
     const int64_t exponent = decimal_digits(magnitude) - 1 - scale;  // of the leading decimal digit
-    const int64_t weight =
-        exponent >= 0 ? exponent / kWidth : -((-exponent + kWidth - 1) / kWidth);
+    const int64_t weight = exponent >= 0 ? exponent / kWidth : -((-exponent + kWidth - 1) / kWidth);
     const int64_t below = scale + weight * kWidth;  // decimal digits below the leading digit
     if (below <= 0) return {weight, static_cast<int64_t>(magnitude * kPowersOfTen.at[-below])};
     const auto divisor = static_cast<UInt128>(kPowersOfTen.at[below]);

@@ -39,6 +39,25 @@ std::vector<Scalar> numerics(int precision) {
     return values;
 }
 
+// Equal values of different scales among them, and scales beyond those of types.
+std::vector<Scalar> decimals() {
+    Int128 most = 1;
+    for (int i = 0; i < 38; ++i) most *= 10;
+    --most;
+    const plan::Decimal values[] = {{0, 0},         {0, 4},         {1, 0},
+                                    {10, 1},        {11, 1},        {110, 2},
+                                    {-15, 1},       {25, 1},        {-5, 1},
+                                    {3, 0},         {-7, 0},        {1, 20},
+                                    {-1, 40},       {5, 3},         {10000, 0},
+                                    {9999, 0},      {99999999, 4},  {12345678901234567, 10},
+                                    {most, 0},      {-most, 38},    {most, 60},
+                                    {most / 3, 2},  {INT32_MAX, 0}, {2147483647499, 3},
+                                    {INT64_MAX, 0}, {327675, 1},    {7, 300}};
+    std::vector<Scalar> scalars{Scalar{}};
+    for (const plan::Decimal& value : values) scalars.push_back(plan::decimal_scalar(value));
+    return scalars;
+}
+
 std::vector<Scalar> intervals() {
     const plan::Interval values[] = {{0, 0, 0},
                                      {1, 0, 0},
@@ -115,7 +134,7 @@ std::vector<Scalar> edge_values(plan::Type type) {
                            -2147483648.5,
                            9223372036854775807.0});
         case TypeId::kNumeric:
-            return numerics(type.precision);
+            return plan::is_decimal(type) ? decimals() : numerics(type.precision);
         case TypeId::kDate:
             return integers({INT32_MIN, INT32_MAX, -2451545, -2451544, 2145031948, 106751982,
                              106751983, 0,         -1,       58,       59,         60,

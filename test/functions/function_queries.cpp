@@ -35,8 +35,8 @@ struct Counts {
 // The types that an argument is tried with.
 std::vector<Type> variants(TypeId id) {
     if (id != TypeId::kNumeric) return {plan::make_type(id)};
-    return {plan::make_numeric(5, 2), plan::make_numeric(18, 4), plan::make_numeric(38, 10),
-            plan::make_numeric(20, 0), plan::make_numeric(12, 12)};
+    return {plan::make_numeric(5, 2),  plan::make_numeric(18, 4),  plan::make_numeric(38, 10),
+            plan::make_numeric(20, 0), plan::make_numeric(12, 12), plan::make_decimal()};
 }
 
 // Values of an argument that must be a constant: fields, digits, type modifiers.
@@ -48,10 +48,11 @@ std::vector<Scalar> constants(const exec::FunctionInfo& info, TypeId id) {
               "quarter", "year", "decade", "century", "millennium", "dow", "isodow", "doy",
               "isoyear", "epoch", "julian"})
             values.push_back(Scalar::of_bytes(field));
-    else if (id == TypeId::kInt4 && info.name == "numeric")
+    else if (id == TypeId::kInt4 && info.name == "numeric") {
+        values.push_back(Scalar::of_int(-1));  // no modifier
         for (const auto& [precision, scale] : {std::pair{5, 2}, {10, 0}, {38, 4}, {3, 3}})
             values.push_back(Scalar::of_int(((precision << 16) | scale) + 4));
-    else if (id == TypeId::kInt4)
+    } else if (id == TypeId::kInt4)
         for (int digits : {-3, -1, 0, 1, 2, 5}) values.push_back(Scalar::of_int(digits));
     else
         values = test::edge_values(plan::make_type(id));
@@ -85,7 +86,7 @@ Scalar value_of(const exec::Vector& vector) {
         case plan::Physical::kUuid:
             return bytes(16);
         case plan::Physical::kDecimal:
-            break;  // averages only
+            return plan::decimal_scalar(vector.as<plan::Decimal>()[0]);
     }
     return {};
 }

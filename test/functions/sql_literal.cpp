@@ -67,8 +67,11 @@ std::string sql_literal(plan::Type type, const column::Scalar& value) {
             return quoted(float_text(value.number, 9));
         case TypeId::kFloat8:
             return quoted(float_text(value.number, 17));
-        case TypeId::kNumeric:
-            return quoted(decimal(value.integer, type.scale));
+        case TypeId::kNumeric: {
+            const plan::Decimal number =
+                plan::decimal_of(value).value_or(plan::Decimal{value.integer, type.scale});
+            return quoted(decimal(number.unscaled, static_cast<int>(number.scale)));
+        }
         case TypeId::kDate:
             if (value.integer == INT32_MAX) return "'infinity'::date";
             if (value.integer == INT32_MIN) return "'-infinity'::date";

@@ -47,7 +47,8 @@ void for_rows(const uint32_t* groups, const Vector& arg, Body&& body) {
         if (base::bit_at(arg.validity, i)) body(groups == nullptr ? 0 : groups[i], i);
 }
 
-/// Appends the values of groups [0, groups); those without `present` are NULL. Null `present`: none.
+/// Appends the values of groups [0, groups); those without `present` are NULL. Null `present`:
+/// none.
 template <typename T>
 void put(StoredColumn& out, int64_t groups, const T* values, const uint8_t* present) {
     base::Buffer validity;

@@ -319,16 +319,17 @@ Decimal decimal_of_float(A value, Fault& fault) {
 template <typename A>
 void from_float(const KernelCall& call) {
     const A* values = call.args[0].as<A>();
-    run_rows<Decimal>(call, [&](int64_t i, Fault& fault) { return decimal_of_float(values[i], fault); });
+    run_rows<Decimal>(call,
+                      [&](int64_t i, Fault& fault) { return decimal_of_float(values[i], fault); });
 }
 
 }  // namespace
 
 template <typename R>
 R numeric_as_float(Int128 unscaled, int64_t scale) {
-    const bool exact = scale <= 22 && (sizeof(R) == 8
-                                           ? sql::exact_as_float8(unscaled, static_cast<int>(scale))
-                                           : sql::exact_as_float4(unscaled, static_cast<int>(scale)));
+    const bool exact =
+        scale <= 22 && (sizeof(R) == 8 ? sql::exact_as_float8(unscaled, static_cast<int>(scale))
+                                       : sql::exact_as_float4(unscaled, static_cast<int>(scale)));
     if (exact)
         return static_cast<R>(static_cast<int64_t>(unscaled)) /
                static_cast<R>(sql::kPowersOfTen.at[scale]);

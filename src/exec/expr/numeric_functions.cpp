@@ -128,7 +128,8 @@ struct WideProduct {
 bool bind_product(Args args, BoundFunction* bound, std::string*) {
     const Type a = args[0].type;
     const Type b = args[1].type;
-    const std::optional<Type> type = any_decimal(args) ? std::nullopt : plan::numeric_product_type(a, b);
+    const std::optional<Type> type =
+        any_decimal(args) ? std::nullopt : plan::numeric_product_type(a, b);
     if (!type) {
         bind_decimal(DecimalOperation::kMultiply, args, bound);
         return true;
@@ -144,7 +145,8 @@ bool bind_product(Args args, BoundFunction* bound, std::string*) {
     return true;
 }
 
-// --- quotients and remainders ---------------------------------------------------------------------------------
+// --- quotients and remainders
+// ---------------------------------------------------------------------------------
 
 // Each quotient has the scale that its operands ask for.
 bool bind_quotient(Args args, BoundFunction* bound, std::string*) {
@@ -346,7 +348,6 @@ void add_numeric_functions(std::vector<Function>& out) {
     compare(1721, "numeric_ge", Comparison::kGreaterEqual,
             bind_comparison<Comparison::kGreaterEqual>);
     compare(1769, "numeric_cmp", Comparison::kOrder, bind_comparison<Comparison::kOrder>);
-
 
     const auto binary = [&](uint32_t oid, const char* name, BindNumeric bind) {
         add_numeric(out, oid, name, kNumeric, {kNumeric, kNumeric}, bind, true);

@@ -147,6 +147,11 @@ Scalar value_at(const Vector& vector, int64_t row) {
             std::memcpy(&value, at, sizeof value);
             return i(value);
         }
+        case plan::Physical::kDecimal: {
+            plan::Decimal value;
+            std::memcpy(&value, at, sizeof value);
+            return plan::decimal_scalar(value);
+        }
         case plan::Physical::kBytes:
             return s(std::string(vector.as<column::BytesView>()[row].text()));
         case plan::Physical::kInterval:
@@ -171,6 +176,8 @@ std::ostream& operator<<(std::ostream& out, const Outcome& outcome) {
         case Scalar::Kind::kFloat:
             return out << outcome.value.number;
         case Scalar::Kind::kBytes:
+            if (const auto decimal = plan::decimal_of(outcome.value))
+                return out << column::to_string(decimal->unscaled) << "e-" << decimal->scale;
             return out << '"' << outcome.value.bytes << '"';
     }
     return out;

@@ -53,11 +53,15 @@ std::string BackendNames::constant(plan::Type type, const column::Scalar& value)
     const auto integer = static_cast<int64_t>(value.integer);
     auto quoted = [](const char* text) { return fmt::format("'{}'", text); };
     switch (type.id) {
-        case plan::TypeId::kNumeric:
+        case plan::TypeId::kNumeric: {
+            const plan::Decimal number =
+                plan::decimal_of(value).value_or(plan::Decimal{value.integer, type.scale});
             return pg_call([&] {
                 return DatumGetCString(DirectFunctionCall1(
-                    numeric_out, numeric_from_int128(value.integer, type.scale)));
+                    numeric_out,
+                    numeric_from_int128(number.unscaled, static_cast<int>(number.scale))));
             });
+        }
         case plan::TypeId::kDate:
             return quoted(pg_call([&] {
                 return DatumGetCString(

@@ -61,6 +61,12 @@ column::Int128 scaled(Datum datum, plan::Type type) {
     return *value;
 }
 
+plan::Decimal decimal(Datum datum) {
+    const auto number = scaled_number(datum);
+    if (!number) throw exec::Unrepresentable("a numeric of other tables' rows");
+    return {number->unscaled, number->scale};
+}
+
 }  // namespace
 
 int64_t PlanRows::pull() {
@@ -144,9 +150,8 @@ void PlanRows::fill(Column& column, int64_t rows) {
                 return uuid;
             });
         case plan::Physical::kDecimal:
-            break;
+            return take_values<plan::Decimal>(out, datums, nulls, rows, decimal);
     }
-    throw exec::Unrepresentable("a numeric without a scale");
 }
 
 int64_t PlanRows::fetch(std::span<exec::Vector> columns) {

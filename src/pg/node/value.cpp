@@ -4,6 +4,7 @@
 
 #include "pg/bridge/bridge.h"
 #include "pg/types/numeric.h"
+#include "plan/expr.h"
 
 extern "C" {
 #include "utils/array.h"
@@ -35,7 +36,7 @@ std::optional<ScaledNumber> scaled_number(Datum numeric) {
         if (*text < '0' || *text > '9') return std::nullopt;
         if (digits > 0 || *text != '0') ++digits;
         if (digits > plan::kMaxPrecision) return std::nullopt;
-        if (point && ++number.scale > plan::kMaxPrecision) return std::nullopt;
+        if (point && ++number.scale > plan::kMaxDecimalScale) return std::nullopt;
         number.unscaled = number.unscaled * 10 + (*text - '0');
     }
     if (negative) number.unscaled = -number.unscaled;
@@ -96,6 +97,8 @@ std::optional<Scalar> to_scalar(Datum value, plan::Type type) {
         case TypeId::kNumeric: {
             const auto number = scaled_number(value);
             if (!number) return std::nullopt;
+            if (plan::is_decimal(type))
+                return plan::decimal_scalar({number->unscaled, number->scale});
             const auto unscaled = rescale(*number, type.scale);
             if (!unscaled) return std::nullopt;
             return Scalar::of_int(*unscaled);

@@ -3,6 +3,7 @@
 #include "pg/bridge/bridge.h"
 #include "pg/plan/builder.h"
 #include "pg/plan/sql_type.h"
+#include "plan/numeric_expr.h"
 
 extern "C" {
 #include "utils/fmgroids.h"
@@ -69,6 +70,10 @@ Expr widen(Expr expr, TypeId to) {
 // Gives both sides of a key one type, if equality of the two types allows it.
 bool match_types(Expr& probe, Expr& build) {
     if (probe.type == build.type) return true;
+    if (probe.type.id == TypeId::kNumeric && build.type.id == TypeId::kNumeric) {
+        plan::match_numerics(probe, build);
+        return true;
+    }
     const int probe_rank = integer_rank(probe.type.id);
     const int build_rank = integer_rank(build.type.id);
     if (probe_rank == 0 || build_rank == 0) return false;

@@ -6,6 +6,7 @@
 #include "pg/fdw/kept_files.h"
 #include "pg/plan/builder.h"
 #include "pg/plan/sql_type.h"
+#include "plan/numeric_expr.h"
 #include "plan/numeric_type.h"
 
 extern "C" {
@@ -163,6 +164,32 @@ std::optional<Core> Builder::pass_through(Plan* plan, Order order) {
     return core;
 }
 
+namespace {
+
+// Makes `common` the types that hold the values of both; false if there are none.
+bool find_common_types(const std::vector<Type>& types, std::vector<Type>* common) {
+    if (types.size() != common->size()) return false;
+    for (size_t i = 0; i < types.size(); ++i) {
+        Type& type = (*common)[i];
+        if (types[i] == type) continue;
+        if (types[i].id != TypeId::kNumeric || type.id != TypeId::kNumeric) return false;
+        type = plan::numeric_choice_type(types[i], type);
+    }
+    return true;
+}
+
+// Brings the columns of an operator to types that find_common_types() found for them.
+void convert_columns(plan::Operator& op, const std::vector<Type>& types) {
+    if (op.output == types) return;
+    std::vector<plan::Expr> columns;
+    for (size_t i = 0; i < types.size(); ++i)
+        columns.push_back(
+            plan::as_numeric(plan::make_column(static_cast<int>(i), op.output[i]), types[i]));
+    op = project(std::move(op), std::move(columns));
+}
+
+}  // namespace
+
 std::optional<Core> Builder::append(Plan* plan, List* children) {
     if (children == NIL) return refuse("an empty append");
     Built built;
@@ -176,13 +203,14 @@ std::optional<Core> Builder::append(Plan* plan, List* children) {
         if (op.inputs.empty()) {
             op.output = input->op.output;
             built.present = input->present;
-        } else if (input->op.output != op.output) {
+        } else if (!find_common_types(input->op.output, &op.output)) {
             return refuse("append: inputs of different types");
         }
         for (size_t i = 0; i < built.present.size(); ++i)
             built.present[i] = built.present[i] && input->present[i];
         op.inputs.push_back(std::move(input->op));
     }
+    for (plan::Operator& input : op.inputs) convert_columns(input, op.output);
     Core core;
     core.scope = scope_of(static_cast<Plan*>(linitial(children))->targetlist, OUTER_VAR, built);
     core.op = std::move(op);

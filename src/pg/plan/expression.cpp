@@ -8,6 +8,7 @@
 #include "pg/bridge/bridge.h"
 #include "pg/node/value.h"
 #include "pg/plan/sql_type.h"
+#include "plan/numeric_expr.h"
 #include "plan/numeric_type.h"
 
 extern "C" {
@@ -266,6 +267,9 @@ Translator::Result Translator::walk_constant(const Const* constant) {
         if (constant->constisnull) return plan::make_constant(plan::make_numeric(1, 0), {});
         const auto number = scaled_number(constant->constvalue);
         if (!number) return refuse("a numeric constant that 38 digits cannot hold");
+        if (number->scale > plan::kMaxPrecision)
+            return plan::make_constant(plan::make_decimal(),
+                                       plan::decimal_scalar({number->unscaled, number->scale}));
         return plan::make_constant(
             plan::make_numeric(std::max({number->digits, number->scale, 1}), number->scale),
             column::Scalar::of_int(number->unscaled));
@@ -294,13 +298,14 @@ bool Translator::numeric_args(List* args, std::vector<Expr>* out) {
     Node* nodes[2] = {static_cast<Node*>(linitial(args)), static_cast<Node*>(lsecond(args))};
     int open = -1;
     for (int i = 0; i < 2; ++i)
-        if (!IsA(nodes[i], Const) && exprType(nodes[i]) == NUMERICOID &&
-            !engine_type(NUMERICOID, exprTypmod(nodes[i])) && is_host_expression(nodes[i]))
+        if (!IsA(nodes[i], Const) && exprType(nodes[i]) == NUMERICOID && exprTypmod(nodes[i]) < 0 &&
+            is_host_expression(nodes[i]))
             open = i;
     if (open < 0) return all_args(args, out);
     Result other = walk(nodes[1 - open]);
     if (!other) return false;
-    if (other->type.id != TypeId::kNumeric) return all_args(args, out);
+    if (other->type.id != TypeId::kNumeric || plan::is_decimal(other->type))
+        return all_args(args, out);
     const int digits = std::max(plan::kMaxPrecision - plan::integer_digits(other->type) - 1, 0);
     const Type type = plan::make_numeric(plan::kMaxPrecision,
                                          std::max<int>(other->type.scale, std::min(digits, 20)));
@@ -375,6 +380,11 @@ Translator::Result Translator::walk_array_operator(const ScalarArrayOpExpr* expr
         result.list_null = constant->constisnull;
         if (result.list_null) return result;
         auto list = to_scalars(constant->constvalue, *type);
+        if (!list && element == NUMERICOID) {
+            // Elements with more digits behind the point than the value's type has.
+            list = to_scalars(constant->constvalue, plan::make_decimal());
+            result.args[0] = plan::as_decimal(std::move(result.args[0]));
+        }
         if (!list) return refuse("an array element that the engine cannot hold");
         result.list = std::move(*list);
         return result;
@@ -435,10 +445,6 @@ bool Translator::unify(std::vector<Expr*> values, Type* type) {
             common = value->type;
         } else if (common->id == TypeId::kNumeric && value->type.id == TypeId::kNumeric) {
             common = plan::numeric_choice_type(*common, value->type);
-            if (!common) {
-                refuse("numerics of different scales to choose from");
-                return false;
-            }
         } else if (!(*common == value->type)) {
             refuse("values of different types to choose from");
             return false;

@@ -31,6 +31,7 @@ std::optional<plan::Type> engine_type(Oid type, int32 typmod) {
         case FLOAT8OID:
             return plan::make_type(TypeId::kFloat8);
         case NUMERICOID:
+            if (typmod < 0) return plan::make_decimal();
             return plan::numeric_type_of_modifier(typmod);
         case DATEOID:
             return plan::make_type(TypeId::kDate);

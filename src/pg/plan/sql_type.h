@@ -9,8 +9,8 @@
 
 namespace loom::pg {
 
-/// Returns the engine's type, or nothing. A numeric needs a modifier; text types need a database in
-/// UTF-8.
+/// Returns the engine's type, or nothing. A numeric without a modifier is a Decimal; text types
+/// need a database in UTF-8.
 std::optional<plan::Type> engine_type(Oid type, int32 typmod);
 
 /// Returns whether equal means equal bytes.
