@@ -92,11 +92,11 @@ LOOM_SQL constexpr Decimal decimal_remainder(Decimal a, Decimal b, Fault& fault)
     const int64_t scale = larger(a.scale, b.scale);
     if (b.unscaled == 0) {
         fault.raise(kDivisionByZero);
-        return {0, scale};
+        return {};
     }
-    return {
-        numeric_remainder(decimal_align(a, scale, fault), decimal_align(b, scale, fault), fault),
-        scale};
+    const Int128 divisor = decimal_align(b, scale, fault);
+    if (divisor == 0) return {};  // it did not fit
+    return {numeric_remainder(decimal_align(a, scale, fault), divisor, fault), scale};
 }
 
 /// numeric_div_trunc: a number of scale 0.

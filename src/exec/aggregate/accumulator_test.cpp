@@ -2,6 +2,8 @@
 
 #include "exec/aggregate/accumulator.h"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "exec/expr/test_rows.h"

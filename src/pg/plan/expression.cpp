@@ -105,15 +105,20 @@ bool is_text(const Expr& expr) {
 
 // Functions of text whose results depend on no collation, as long as equal means equal bytes.
 bool ignores_collation(const std::string& name) {
-    static constexpr std::string_view kNames[] = {
-        "texteq",      "textne",     "textlike",    "textnlike",       "like",
-        "notlike",     "bpcharlike", "bpcharnlike", "bpchareq",        "bpcharne",
-        "starts_with", "length",     "char_length", "octet_length",    "bit_length",
-        "substring",   "substr",     "textcat",     "strpos",          "position",
-        "replace",     "left",       "right",       "btrim",           "ltrim",
-        "rtrim",       "lpad",       "rpad",        "repeat",          "reverse",
-        "text",        "varchar",    "bpchar",      "split_part",      "translate",
-        "md5",         "ascii",      "count",       "character_length"};
+    static constexpr std::string_view kNames[] = {"texteq",      "textne",       "textlike",
+                                                  "textnlike",   "like",         "notlike",
+                                                  "bpcharlike",  "bpcharnlike",  "bpchareq",
+                                                  "bpcharne",    "starts_with",  "length",
+                                                  "char_length", "octet_length", "bit_length",
+                                                  "substring",   "substr",       "textcat",
+                                                  "strpos",      "position",     "replace",
+                                                  "left",        "right",        "btrim",
+                                                  "ltrim",       "rtrim",        "lpad",
+                                                  "rpad",        "repeat",       "reverse",
+                                                  "text",        "varchar",      "bpchar",
+                                                  "split_part",  "translate",    "md5",
+                                                  "ascii",       "count",        "character_length",
+                                                  "extract",     "date_part",    "date_trunc"};
     return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
