@@ -39,10 +39,15 @@ inline bool is_integer(plan::Physical physical) noexcept {
 /// Returns a decimal without trailing zeros: equal numbers become equal.
 inline plan::Decimal normalised(plan::Decimal value) noexcept {
     if (value.unscaled == 0) return {};
-    while (value.scale > 0 && value.unscaled % 10 == 0) {
-        value.unscaled /= 10;
-        --value.scale;
-    }
+    constexpr struct {
+        int digits;
+        int64_t factor;
+    } kSteps[] = {{16, 10'000'000'000'000'000}, {8, 100'000'000}, {4, 10'000}, {2, 100}, {1, 10}};
+    for (const auto& [digits, factor] : kSteps)
+        while (value.scale >= digits && value.unscaled % factor == 0) {
+            value.unscaled /= factor;
+            value.scale -= digits;
+        }
     return value;
 }
 
@@ -97,8 +102,12 @@ inline bool key_equal(const Vector& a, int64_t a_row, const Vector& b, int64_t b
             return interval_span(a.as<plan::Interval>()[a_row]) ==
                    interval_span(b.as<plan::Interval>()[b_row]);
         case plan::Physical::kDecimal: {
-            const plan::Decimal x = normalised(a.as<plan::Decimal>()[a_row]);
-            const plan::Decimal y = normalised(b.as<plan::Decimal>()[b_row]);
+            plan::Decimal x = a.as<plan::Decimal>()[a_row];
+            plan::Decimal y = b.as<plan::Decimal>()[b_row];
+            if (x.scale != y.scale) {
+                x = normalised(x);
+                y = normalised(y);
+            }
             return x.unscaled == y.unscaled && x.scale == y.scale;
         }
         default:

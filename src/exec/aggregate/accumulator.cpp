@@ -106,10 +106,13 @@ constexpr Known kKnown[] = {{2803, Kind::kCountRows, TypeId::kBool},
                             {2157, Kind::kSampleDeviation, TypeId::kFloat4},
                             {2158, Kind::kSampleDeviation, TypeId::kFloat8},
                             {2159, Kind::kSampleDeviation, TypeId::kNumeric}};
+// Those of any type.
 constexpr uint32_t kCountAny = 2147;
+constexpr uint32_t kAnyValue = 6291;
 
 std::optional<Kind> find_kind(uint32_t function, plan::Type arg) {
     if (function == kCountAny) return Kind::kCount;
+    if (function == kAnyValue) return Kind::kAny;
     for (const Known& known : kKnown)
         if (known.function == function && (known.kind == Kind::kCountRows || known.arg == arg.id))
             return known.kind;
@@ -167,6 +170,9 @@ std::unique_ptr<Accumulator> make_accumulator(uint32_t function, plan::Type arg,
         case Kind::kMinimum:
         case Kind::kMaximum:
             made = make_extreme(*kind, arg, budget);
+            break;
+        case Kind::kAny:
+            made = make_any(arg, budget);
             break;
         case Kind::kAnd:
         case Kind::kOr:

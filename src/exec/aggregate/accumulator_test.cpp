@@ -77,6 +77,20 @@ TEST(Extreme, OfEqualValuesInTwoScalesIsPostgresqls) {
     EXPECT_EQ(aggregate(kMaximum, type, {d(2, 0)}, {d(15, 1), d(150, 2)}), is(d(2, 0)));
 }
 
+TEST(AnyValue, IsTheOnlyOne) {
+    constexpr uint32_t kAnyValue = 6291;
+    const Type text = plan::make_type(TypeId::kText);
+    EXPECT_EQ(aggregate(kAnyValue, text, {null, s("a"), s("a")}, {s("a")}), is(s("a")));
+    EXPECT_EQ(aggregate(kAnyValue, text, {null}, {s("")}), is(s("")));
+    EXPECT_EQ(aggregate(kAnyValue, text, {null}, {}), is(null));
+    EXPECT_EQ(aggregate(kAnyValue, text, {s("a")}, {s("b")}).fault, "unrepresentable");
+    const Type float8 = plan::make_type(TypeId::kFloat8);
+    EXPECT_EQ(aggregate(kAnyValue, float8, {f(0.0), f(-0.0)}).fault, "unrepresentable");
+    EXPECT_EQ(aggregate(kAnyValue, plan::make_decimal(), {d(15, 1), d(15, 1)}), is(d(15, 1)));
+    EXPECT_EQ(aggregate(kAnyValue, plan::make_decimal(), {d(15, 1), d(150, 2)}).fault,
+              "unrepresentable");
+}
+
 TEST(Variance, IsExact) {
     const Type int4 = plan::make_type(TypeId::kInt4);
     constexpr uint32_t kPopulation = 2719;

@@ -1,4 +1,4 @@
-// min, max, and the aggregates of bits and booleans.
+// min, max, any_value, and the aggregates of bits and booleans.
 
 #include <cmath>
 
@@ -160,6 +160,79 @@ class ExtremeDecimal final : public Accumulator {
     PerGroup<uint8_t> states_;
 };
 
+// any_value. PostgreSQL gives the first in the order of its rows, which is not the engine's; so the
+// values of a group have to be one, to the last bit.
+class AnyValue final : public Accumulator {
+  public:
+    AnyValue(plan::Type type, base::MemoryBudget* budget)
+        : is_bytes_(plan::physical(type) == Physical::kBytes),
+          width_(static_cast<size_t>(plan::width(plan::physical(type)))),
+          compared_(plan::is_decimal(type) ? offsetof(plan::Decimal, scale) + sizeof(int64_t)
+                                           : width_),
+          values_(budget),
+          present_(budget),
+          owned_(type, budget) {}
+    void resize(int64_t groups) override {
+        values_.resize(groups);
+        present_.resize(groups);
+    }
+    void update(const uint32_t* groups, const Vector& arg) override {
+        const auto* values = arg.as<uint8_t>();
+        for_rows(groups, arg, [&](uint32_t group, int64_t row) {
+            offer(group, values + static_cast<size_t>(row) * width_);
+        });
+    }
+    void merge(Accumulator& other, const uint32_t* map, int64_t groups) override {
+        auto& from = static_cast<AnyValue&>(other);
+        for (int64_t g = 0; g < groups; ++g)
+            if (from.present_[g]) offer(map[g], from.values_[g].bytes);
+    }
+    void output(int64_t groups, StoredColumn& out) override {
+        base::Buffer values;
+        values.resize(static_cast<uint64_t>(groups) * width_);
+        for (int64_t g = 0; g < groups; ++g)
+            std::memcpy(values.data() + static_cast<size_t>(g) * width_, values_[g].bytes, width_);
+        put(out, groups, values.data(), present_.data());
+    }
+
+  private:
+    struct Slot {
+        alignas(16) uint8_t bytes[sizeof(plan::Decimal)];
+    };
+
+    static BytesView view(const uint8_t* place) {
+        BytesView bytes;
+        std::memcpy(&bytes, place, sizeof bytes);
+        return bytes;
+    }
+    bool same(const uint8_t* a, const uint8_t* b) const {
+        return is_bytes_ ? view(a).text() == view(b).text() : std::memcmp(a, b, compared_) == 0;
+    }
+    void offer(uint32_t group, const uint8_t* value) {
+        uint8_t* place = values_[group].bytes;
+        if (present_[group]) {
+            if (!same(place, value)) throw Unrepresentable("any_value of values that differ");
+            return;
+        }
+        present_[group] = 1;
+        std::memcpy(place, value, width_);
+        if (!is_bytes_) return;
+        Vector one;
+        one.type = owned_.type();
+        one.length = 1;
+        one.values = value;
+        owned_.append(one);
+        std::memcpy(place, &owned_.values<BytesView>()[owned_.length() - 1], sizeof(BytesView));
+    }
+
+    bool is_bytes_;
+    size_t width_;
+    size_t compared_;  // without padding
+    PerGroup<Slot> values_;
+    PerGroup<uint8_t> present_;
+    StoredColumn owned_;
+};
+
 // bit_and, bit_or, bit_xor; bool_and and bool_or are those of bytes 0 and 1.
 template <typename T>
 class Bits final : public Accumulator {
@@ -237,6 +310,10 @@ std::unique_ptr<Accumulator> make_extreme(AggregateKind kind, plan::Type arg,
         default:
             return nullptr;
     }
+}
+
+std::unique_ptr<Accumulator> make_any(plan::Type arg, base::MemoryBudget* budget) {
+    return std::make_unique<AnyValue>(arg, budget);
 }
 
 std::unique_ptr<Accumulator> make_bits(AggregateKind kind, plan::Type arg,

@@ -70,6 +70,7 @@ enum class AggregateKind : uint8_t {
     kAverage,
     kMinimum,
     kMaximum,
+    kAny,
     kAnd,
     kOr,
     kXor,
@@ -85,6 +86,7 @@ std::unique_ptr<Accumulator> make_sum(AggregateKind kind, plan::Type arg,
                                       base::MemoryBudget* budget);
 std::unique_ptr<Accumulator> make_extreme(AggregateKind kind, plan::Type arg,
                                           base::MemoryBudget* budget);
+std::unique_ptr<Accumulator> make_any(plan::Type arg, base::MemoryBudget* budget);
 std::unique_ptr<Accumulator> make_bits(AggregateKind kind, plan::Type arg,
                                        base::MemoryBudget* budget);
 std::unique_ptr<Accumulator> make_variance(AggregateKind kind, plan::Type arg,
