@@ -9,7 +9,7 @@
 #include "exec/expr/interpreter.h"
 #include "exec/expr/program.h"
 #include "exec/expr/widen.h"
-#include "sql/numeric.h"
+#include "sql/decimal.h"
 
 namespace loom::exec {
 
@@ -192,6 +192,13 @@ Compiler::Result Compiler::call(const Expr& expr) {
     return range_of_call(std::move(node));
 }
 
+// Makes a constant node one of a 128-bit numeric.
+void set_unscaled(Node* constant, Type type, Int128 unscaled) {
+    constant->type = type;
+    constant->physical = plan::physical(type);
+    set_constant(type, Scalar::of_int(unscaled), &constant->value);
+}
+
 // `integer op constant` becomes a range.
 Compiler::Result Compiler::range_of_call(Result node) {
     const Function* function = find(node->function.oid);
@@ -202,26 +209,37 @@ Compiler::Result Compiler::range_of_call(Result node) {
     };
     const bool swapped = known_constant(*node->args[0]);
     if (!swapped && !known_constant(*node->args[1])) return node;
-    const Node& value = *node->args[swapped ? 0 : 1];
+    Node& value = *node->args[swapped ? 0 : 1];
     Result* operand = &node->args[swapped ? 1 : 0];
-    if (!is_integral(value.physical) || !is_integral((*operand)->physical)) return node;
+    const bool decimal = value.physical == Physical::kDecimal;
+    if ((!decimal && !is_integral(value.physical)) || !is_integral((*operand)->physical))
+        return node;
     if (value.type.id != (*operand)->type.id &&
         !(is_number(value.type.id) && is_number((*operand)->type.id)))
         return node;
 
     // The constant in units of the operand: its floor, and whether that is it.
-    Int128 floor = value.physical == Physical::kInt128
-                       ? load<Int128>(value.value.value)
-                       : Int128{integer_value(value.physical, value.value.value)};
-    bool exact = true;
-    const int up = (*operand)->type.scale - value.type.scale;
-    if (up < 0) {
-        const Int128 factor = sql::power_of_ten(-up);
-        const Int128 quotient = sql::numeric_scale_down<sql::Rounding::kDown>(floor, factor);
-        exact = quotient * factor == floor;
-        floor = quotient;
-    } else if (__builtin_mul_overflow(floor, sql::power_of_ten(up), &floor)) {
-        return node;
+    plan::Decimal number;
+    if (decimal)
+        number = load<plan::Decimal>(value.value.value);
+    else if (value.physical == Physical::kInt128)
+        number = {load<Int128>(value.value.value), value.type.scale};
+    else
+        number = {integer_value(value.physical, value.value.value), value.type.scale};
+    const int scale = (*operand)->type.scale;
+    sql::Fault fault;
+    Int128 floor =
+        sql::decimal_round<sql::Rounding::kDown>({number.unscaled, number.scale}, scale, fault);
+    if (fault.bits() != 0) return node;
+    const bool exact = sql::decimal_compare({number.unscaled, number.scale}, {floor, scale}) == 0;
+    if (decimal && exact && (*operand)->physical == Physical::kInt128 &&
+        sql::has_38_digits(floor)) {
+        // Rows of one scale are compared in it.
+        set_unscaled(&value, plan::make_numeric(plan::kMaxPrecision, scale), floor);
+        const Expr args[] = {plan::make_column(0, node->args[0]->type),
+                             plan::make_column(1, node->args[1]->type)};
+        std::string ignored;
+        bind_function(node->function.oid, args, &node->function, &ignored);
     }
     // Casts that keep the value are looked through.
     while ((*operand)->kind == NodeKind::kCall && keeps_integer((*operand)->function.oid))

@@ -147,6 +147,22 @@ TEST(Numeric, ConstantsBecomeRanges) {
           {is(i(1)), is(i(1)), is(i(1)), is(null)});
     check(call(1722, {number(38, 0, -power(37)), x}), rows,
           {is(i(1)), is(i(1)), is(i(1)), is(null)});
+    // Decimals against numbers of 64 and 128 bits, with more digits than the column and with fewer.
+    const auto decimal = [](Int128 unscaled, int64_t scale) {
+        return plan::make_constant(plan::make_decimal(), plan::decimal_scalar({unscaled, scale}));
+    };
+    for (const Type of : {a, plan::make_numeric(30, 2)}) {
+        const std::vector<Column> data{{of, rows[0].rows}};
+        const Expr y = column(0, of);
+        check(call(1721, {y, decimal(5, 2)}), data, {is(i(0)), is(i(1)), is(i(1)), is(null)});
+        check(call(1720, {decimal(5000, 5), y}), data, {is(i(1)), is(i(0)), is(i(0)), is(null)});
+        check(call(1722, {y, decimal(55, 3)}), data, {is(i(1)), is(i(1)), is(i(0)), is(null)});
+        check(call(1718, {y, decimal(55, 3)}), data, {is(i(0)), is(i(0)), is(i(0)), is(null)});
+        check(call(1718, {y, decimal(5, 2)}), data, {is(i(0)), is(i(1)), is(i(0)), is(null)});
+        check(call(1720, {y, decimal(-1, 300)}), data, {is(i(1)), is(i(1)), is(i(1)), is(null)});
+        check(call(1722, {y, decimal(power(37), 0)}), data,
+              {is(i(1)), is(i(1)), is(i(1)), is(null)});
+    }
     // An integer column that PostgreSQL casts.
     check(call(1722, {call(1740, {column(0, TypeId::kInt4)}), number(2, 1, 5)}),
           {{type(TypeId::kInt4), {i(0), i(1), i(INT32_MIN), null}}},

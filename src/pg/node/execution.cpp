@@ -159,8 +159,10 @@ std::vector<plan::ParameterValue> Execution::evaluate_parameters() {
             if (held) value.value = std::move(*scalar);
         }
         if (!held)
-            throw exec::Unrepresentable(
-                fmt::format("the value of parameter {} is no {}", i, to_string(parameter.type)));
+            throw exec::Unrepresentable(fmt::format("the value of parameter {} is no {}", i,
+                                                    plan::is_decimal(parameter.type)
+                                                        ? "number of up to 38 digits"
+                                                        : to_string(parameter.type)));
     }
     pg_call([&] { ResetExprContext(context); });
     return values;

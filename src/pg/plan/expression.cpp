@@ -208,20 +208,17 @@ Translator::Result Translator::native(Node* node) {
         case T_FuncExpr: {
             auto* call = reinterpret_cast<FuncExpr*>(node);
             if (call->funcretset || call->funcvariadic) return refuse("a set or variadic function");
-            return walk_call(call->funcid, call->args, call->funcresulttype, call->inputcollid,
-                             "function");
+            return walk_call(call->funcid, call->args, call->inputcollid, "function");
         }
         case T_OpExpr: {
             auto* call = reinterpret_cast<OpExpr*>(node);
             if (call->opretset) return refuse("an operator that returns a set");
-            return walk_call(call->opfuncid, call->args, call->opresulttype, call->inputcollid,
-                             "function");
+            return walk_call(call->opfuncid, call->args, call->inputcollid, "function");
         }
         case T_DistinctExpr:
         case T_NullIfExpr: {
             auto* call = reinterpret_cast<OpExpr*>(node);
-            Result equality =
-                walk_call(call->opfuncid, call->args, BOOLOID, call->inputcollid, "function");
+            Result equality = walk_call(call->opfuncid, call->args, call->inputcollid, "function");
             if (!equality) return std::nullopt;
             const bool distinct = IsA(node, DistinctExpr);
             equality->kind = distinct ? ExprKind::kIsDistinct : ExprKind::kNullIf;
@@ -296,31 +293,6 @@ bool Translator::all_args(List* args, std::vector<Expr>* out) {
     return true;
 }
 
-// Two numerics of which one is a parameter without a modifier, compared: the parameter gets as many
-// digits after the point as leave room for the other side.
-bool Translator::numeric_args(List* args, std::vector<Expr>* out) {
-    if (list_length(args) != 2) return all_args(args, out);
-    Node* nodes[2] = {static_cast<Node*>(linitial(args)), static_cast<Node*>(lsecond(args))};
-    int open = -1;
-    for (int i = 0; i < 2; ++i)
-        if (!IsA(nodes[i], Const) && exprType(nodes[i]) == NUMERICOID && exprTypmod(nodes[i]) < 0 &&
-            is_host_expression(nodes[i]))
-            open = i;
-    if (open < 0) return all_args(args, out);
-    Result other = walk(nodes[1 - open]);
-    if (!other) return false;
-    if (other->type.id != TypeId::kNumeric || plan::is_decimal(other->type))
-        return all_args(args, out);
-    const int digits = std::max(plan::kMaxPrecision - plan::integer_digits(other->type) - 1, 0);
-    const Type type = plan::make_numeric(plan::kMaxPrecision,
-                                         std::max<int>(other->type.scale, std::min(digits, 20)));
-    Result parameter = host_parameter(nodes[open], type, false);
-    if (!parameter) return false;
-    out->push_back(open == 0 ? std::move(*parameter) : *other);
-    out->push_back(open == 0 ? std::move(*other) : std::move(*parameter));
-    return true;
-}
-
 bool Translator::allows_collation(Oid function, Oid collation, const std::vector<Expr>& args) {
     if (std::none_of(args.begin(), args.end(), is_text)) return true;
     if (is_c_collation(collation)) return true;
@@ -347,15 +319,14 @@ bool Translator::allows_collation(Oid function, Oid collation, const std::vector
     return false;
 }
 
-Translator::Result Translator::walk_call(Oid function, List* args, Oid result, Oid collation,
+Translator::Result Translator::walk_call(Oid function, List* args, Oid collation,
                                          const char* what) {
     if (function >= kFirstUserObject)
         return refuse(std::string(what) + " " + function_name(function) +
                       " is not one of PostgreSQL's own");
     std::vector<Expr> arguments;
-    const bool got =
-        result == BOOLOID ? numeric_args(args, &arguments) : all_args(args, &arguments);
-    if (!got || !allows_collation(function, collation, arguments)) return std::nullopt;
+    if (!all_args(args, &arguments) || !allows_collation(function, collation, arguments))
+        return std::nullopt;
     std::string reason;
     if (exec::find_function(function) == nullptr)
         return refuse(std::string(what) + " " + function_name(function) +

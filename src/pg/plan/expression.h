@@ -51,7 +51,7 @@ class Translator {
     Result walk(Node* node);
     Result native(Node* node);
     Result walk_constant(const Const* constant);
-    Result walk_call(Oid function, List* args, Oid result, Oid collation, const char* what);
+    Result walk_call(Oid function, List* args, Oid collation, const char* what);
     Result walk_array_operator(const ScalarArrayOpExpr* expr);
     Result walk_boolean(const BoolExpr* expr);
     Result walk_null_test(const NullTest* test);
@@ -62,7 +62,6 @@ class Translator {
     Result unary(plan::ExprKind kind, Node* arg);
     Result host_parameter(Node* node, std::optional<plan::Type> type, bool is_list);
     bool all_args(List* args, std::vector<plan::Expr>* out);
-    bool numeric_args(List* args, std::vector<plan::Expr>* out);
     bool unify(std::vector<plan::Expr*> values, plan::Type* type);
     bool allows_collation(Oid function, Oid collation, const std::vector<plan::Expr>& args);
 
