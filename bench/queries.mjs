@@ -62,7 +62,7 @@ class DuckDB {
 
 const { tables } = config;
 const loom = (schema, ...settings) => new Psql([...settings, `search_path = ${schema}`, 'pg_loom.enabled = on', `pg_loom.threads = ${config.threads}`,
-  "work_mem = '256MB'", "statement_timeout = '60s'"]);
+  "work_mem = '256MB'", "pg_loom.memory = '4GB'", "statement_timeout = '60s'"]);
 const sessions = {
   // Opened afresh in each query, as DuckDB opens it.
   'loom parquet': async () => loom('parquet', 'pg_loom.keep_files = 0'),

@@ -1,6 +1,7 @@
 #include "exec/row_set.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 namespace loom::exec {
@@ -71,6 +72,26 @@ RowStore RowSet::join(const std::vector<plan::Type>& types, base::MemoryBudget* 
     }
     *this = RowSet();
     return all;
+}
+
+void add_made_rows(RowSet& rows, int64_t count, Tasks& tasks, const std::vector<plan::Type>& types,
+                   base::MemoryBudget* budget,
+                   std::function<RowStore(int64_t index, const Poll& poll)> make) {
+    const auto shared = std::make_shared<decltype(make)>(std::move(make));
+    const int64_t step = tasks.workers();
+    for (int64_t first = 0; first < count; first += step) {
+        const int64_t number = std::min(step, count - first);
+        rows.add([=, &tasks] {
+            std::vector<RowStore> made;
+            for (int64_t i = 0; i < number; ++i) made.emplace_back(types, budget);
+            tasks.run(number, [&](int64_t i, int worker) {
+                made[i] = (*shared)(first + i, tasks.poll(worker));
+            });
+            RowStore all = std::move(made[0]);
+            for (int64_t i = 1; i < number; ++i) all.append_store(std::move(made[i]));
+            return all;
+        });
+    }
 }
 
 }  // namespace loom::exec

@@ -43,8 +43,7 @@ Outcome aggregate(uint32_t function, Type arg, const std::vector<Scalar>& first,
             const OwnedVector vector = OwnedVector::plain({arg, rows});
             workers[w]->update(nullptr, vector.vector());
         }
-        const uint32_t map[] = {0};
-        workers[0]->merge(*workers[1], map, 1);
+        workers[0]->merge(*workers[1], {{0, 0}});
         StoredColumn out(*type, nullptr);
         workers[0]->output(1, out);
         return {value_at(out.view(), 0), ""};

@@ -182,10 +182,10 @@ class AnyValue final : public Accumulator {
             offer(group, values + static_cast<size_t>(row) * width_);
         });
     }
-    void merge(Accumulator& other, const uint32_t* map, int64_t groups) override {
+    void merge(Accumulator& other, const GroupMap& map) override {
         auto& from = static_cast<AnyValue&>(other);
-        for (int64_t g = 0; g < groups; ++g)
-            if (from.present_[g]) offer(map[g], from.values_[g].bytes);
+        for (const auto [g, to] : map)
+            if (from.present_[g]) offer(to, from.values_[g].bytes);
     }
     void output(int64_t groups, StoredColumn& out) override {
         base::Buffer values;

@@ -108,10 +108,14 @@ std::vector<plan::Type> AggregateSink::hash_types(Split split) const {
     return {row_types()[value_column_]};
 }
 
-RowStore AggregateSink::empty_rows() const {
+std::vector<plan::Type> AggregateSink::output_types() const {
     std::vector<plan::Type> types = key_types_;
     for (const AggregateCall& call : calls_) types.push_back(call.type);
-    return {types, resources_.budget};
+    return types;
+}
+
+RowStore AggregateSink::empty_rows() const {
+    return {output_types(), resources_.budget};
 }
 
 void AggregateSink::begin(int workers) {
@@ -263,14 +267,15 @@ void AggregateSink::finish_by_group(Tasks& tasks) {
     // If the rows had to leave memory, or fill half of what may be held, the groups might not fit
     // it either: then they come into being as they are read.
     if (resources_.budget->used() > resources_.spill_limit() / 2 || has_spilled()) {
-        for (int64_t partition = 0; partition < range.count(); ++partition)
-            rows_.add([this, workers = workers_, range, partition, allowance, &tasks] {
-                RowStore all = empty_rows();
-                for (RowStore& rows :
-                     take_partition(workers, range, partition, allowance, tasks.poll(0)))
-                    all.append_store(std::move(rows));
-                return all;
-            });
+        add_made_rows(rows_, range.count(), tasks, output_types(), resources_.budget,
+                      [this, workers = workers_, range, allowance](int64_t partition,
+                                                                   const Poll& poll) {
+                          RowStore all = empty_rows();
+                          for (RowStore& rows :
+                               take_partition(workers, range, partition, allowance, poll))
+                              all.append_store(std::move(rows));
+                          return all;
+                      });
         return;
     }
     std::vector<std::vector<RowStore>> results(static_cast<size_t>(range.count()));

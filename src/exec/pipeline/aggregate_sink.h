@@ -76,6 +76,7 @@ class AggregateSink final : public Sink {
                              uint64_t allowance, const Poll& poll, std::vector<RowStore>& out);
     void aggregate_pieces(const std::vector<Source>& sources, HashRange range, uint64_t allowance,
                           const Poll& poll, std::vector<RowStore>& out);
+    std::vector<plan::Type> output_types() const;
     RowStore empty_rows() const;
 
     std::vector<int> key_slots_;

@@ -121,10 +121,12 @@ void SortSink::finish(Tasks& tasks) {
     add_pieces(scattered, &left, tasks.poll(0), pieces);
     scattered.reset();
     if (spilled) {
-        for (Piece& piece : pieces)
-            rows_.add([this, piece = std::move(piece), key, &tasks] {
-                return sort_range(*piece.ranges, piece.range, key, piece.limit, tasks.poll(0));
-            });
+        const auto count = static_cast<int64_t>(pieces.size());
+        add_made_rows(rows_, count, tasks, types_, budget_,
+                      [this, pieces = std::move(pieces), key](int64_t i, const Poll& poll) {
+                          const Piece& piece = pieces[i];
+                          return sort_range(*piece.ranges, piece.range, key, piece.limit, poll);
+                      });
         return;
     }
     std::vector<RowStore> sorted;
