@@ -24,6 +24,7 @@ class PerGroup {
                     static_cast<size_t>(groups - size_) * sizeof(T));
         size_ = groups;
     }
+    int64_t size() const noexcept { return size_; }
     T* data() noexcept { return buffer_.template as<T>(); }
     T& operator[](int64_t group) noexcept { return data()[group]; }
 

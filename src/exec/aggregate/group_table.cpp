@@ -17,6 +17,9 @@ namespace {
 // Code tuples up to this many are looked up in an array; it stays in the second-level cache.
 constexpr int64_t kMaxDirect = 1 << 16;
 constexpr uint64_t kFirstSize = 256;
+// Integers within a range up to this are looked up in an array: 4 MB, of which only the lines in
+// use are in a cache.
+constexpr int64_t kMaxRange = 1 << 20;
 // Groups merged between two looks at the stop token: some milliseconds.
 constexpr int64_t kGroupsPerPoll = 1 << 15;
 // Rows hashed and fetched ahead together: their table entries stay in the first-level cache.
@@ -26,6 +29,16 @@ struct Entry {
     uint32_t tag;
     uint32_t group;  ///< + 1; 0 is free
 };
+
+void gather_values_by_code(const Vector& codes, const uint32_t* values, int64_t count,
+                           uint32_t* out) {
+    if (codes.code_width == 1)
+        gather_values(values, sizeof *values, codes.as<uint8_t>(), count, out);
+    else if (codes.code_width == 2)
+        gather_values(values, sizeof *values, codes.as<uint16_t>(), count, out);
+    else
+        gather_values(values, sizeof *values, codes.as<uint32_t>(), count, out);
+}
 
 // Floats are no words: -0 and 0 are one group, which is shown as the zero that came first.
 bool is_word(Physical physical) {
@@ -119,6 +132,8 @@ GroupTable::GroupTable(std::vector<plan::Type> keys, base::MemoryBudget* budget)
       row_words_(budget),
       direct_(budget),
       places_(budget) {
+    range_.groups = base::Buffer(budget);
+    range_.places = base::Buffer(budget);
     if (types_.size() > 64) throw Unrepresentable("more than 64 group keys");
     for (const plan::Type type : types_) {
         KeyState state;
@@ -128,6 +143,7 @@ GroupTable::GroupTable(std::vector<plan::Type> keys, base::MemoryBudget* budget)
         if (!is_word(state.physical)) state.interner = std::make_unique<Interner>(type, budget);
         keys_.push_back(std::move(state));
     }
+    range_.usable = keys_.size() == 1 && is_integer(keys_[0].physical);
     grow();
 }
 
@@ -348,8 +364,123 @@ bool GroupTable::assign_by_codes(std::span<const Vector> keys, int64_t count, ui
     return true;
 }
 
+// Makes the array reach from `lowest` to `highest`; false if that is too far.
+bool GroupTable::widen_range(int64_t lowest, int64_t highest) {
+    Range& range = range_;
+    if (range.size > 0) {
+        lowest = std::min(lowest, range.lowest);
+        highest = std::max(highest, range.lowest + range.size - 1);
+    }
+    int64_t distance;
+    range.usable = !__builtin_sub_overflow(highest, lowest, &distance) && distance < kMaxRange;
+    if (!range.usable) {
+        range.groups.release();
+        return false;
+    }
+    // Some room on both sides, so that a slowly growing range is not made anew each time.
+    const int64_t room = std::min(distance / 2, (kMaxRange - distance - 1) / 2);
+    range.lowest = lowest < INT64_MIN + room ? INT64_MIN : lowest - room;
+    range.size = distance + 1 + 2 * room;
+    range.version = 0;
+    range.groups.resize_discarding(static_cast<uint64_t>(range.size) * sizeof(uint32_t));
+    std::memset(range.groups.data(), 0, static_cast<size_t>(range.size) * sizeof(uint32_t));
+    auto* groups = range.groups.as<uint32_t>();
+    const auto* words = group_words_.as<uint64_t>();
+    for (int64_t group = 0; group < groups_; ++group)
+        if (words[group * 2 + 1] == 0) {
+            const uint64_t offset = words[group * 2] - static_cast<uint64_t>(range.lowest);
+            if (offset < static_cast<uint64_t>(range.size))
+                groups[offset] = static_cast<uint32_t>(group + 1);
+        }
+    return true;
+}
+
+namespace {
+
+template <typename T>
+void lowest_and_highest(const T* values, int64_t count, int64_t* lowest, int64_t* highest) {
+    T low = values[0];
+    T high = values[0];
+    for (int64_t i = 1; i < count; ++i) {
+        low = std::min(low, values[i]);
+        high = std::max(high, values[i]);
+    }
+    *lowest = low;
+    *highest = high;
+}
+
+// Calls body(values) with the typed values of a plain vector of integers.
+template <typename Body>
+void with_integers(const Vector& vector, Physical physical, Body&& body) {
+    if (physical == Physical::kInt16)
+        body(vector.as<int16_t>());
+    else if (physical == Physical::kInt32)
+        body(vector.as<int32_t>());
+    else
+        body(vector.as<int64_t>());
+}
+
+}  // namespace
+
+bool GroupTable::assign_by_range(const Vector& key, int64_t count, uint32_t* ids) {
+    Range& range = range_;
+    if (key.form == Form::kConstant || key.validity != nullptr) return false;
+    const Physical physical = keys_[0].physical;
+    const bool codes = key.form == Form::kCodes;
+    const Vector& plain = codes ? key.dictionary->values : key;
+    if (codes && (plain.validity != nullptr || plain.length == 0)) return false;
+    const bool known = codes && range.version == key.dictionary->version;
+    if (!known) {
+        int64_t lowest = 0;
+        int64_t highest = 0;
+        with_integers(plain, physical, [&](const auto* values) {
+            lowest_and_highest(values, codes ? plain.length : count, &lowest, &highest);
+        });
+        if (range.size == 0 || lowest < range.lowest || highest - range.lowest >= range.size)
+            if (!widen_range(lowest, highest)) return false;
+    }
+    const auto base = static_cast<uint64_t>(range.lowest);
+    if (codes && !known) {
+        range.offsets.resize(static_cast<size_t>(plain.length));
+        with_integers(plain, physical, [&](const auto* values) {
+            for (int64_t i = 0; i < plain.length; ++i)
+                range.offsets[static_cast<size_t>(i)] =
+                    static_cast<uint32_t>(static_cast<uint64_t>(int64_t{values[i]}) - base);
+        });
+        range.version = key.dictionary->version;
+    }
+    range.places.resize_discarding(static_cast<uint64_t>(count) * sizeof(uint32_t));
+    auto* places = range.places.as<uint32_t>();
+    if (codes)
+        gather_values_by_code(key, range.offsets.data(), count, places);
+    else
+        with_integers(plain, physical, [&](const auto* values) {
+            for (int64_t i = 0; i < count; ++i)
+                places[i] = static_cast<uint32_t>(static_cast<uint64_t>(int64_t{values[i]}) - base);
+        });
+    auto* groups = range.groups.as<uint32_t>();
+    bool missing = false;
+    for (int64_t i = 0; i < count; ++i) {
+        const uint32_t group = groups[places[i]];
+        ids[i] = group - 1;
+        missing |= group == 0;
+    }
+    if (!missing) return true;
+    for (int64_t i = 0; i < count; ++i) {
+        uint32_t& group = groups[places[i]];
+        if (group == 0) {
+            const uint64_t words[] = {base + places[i], 0};
+            group = find_or_add(words) + 1;
+        }
+        ids[i] = group - 1;
+    }
+    return true;
+}
+
 void GroupTable::assign(std::span<const Vector> keys, int64_t count, uint32_t* ids) {
-    if (count == 0 || assign_by_codes(keys, count, ids)) return;
+    if (count == 0) return;
+    if (range_.usable && assign_by_range(keys[0], count, ids)) return;
+    if (assign_by_codes(keys, count, ids)) return;
     const uint64_t bytes = static_cast<uint64_t>(count) * words_ * sizeof(uint64_t);
     row_words_.resize_discarding(bytes);
     auto* nulls = row_words_.as<uint64_t>() + words_ - 1;

@@ -69,6 +69,8 @@ class GroupTable {
         base::Buffer validity;
     };
 
+    bool assign_by_range(const Vector& key, int64_t count, uint32_t* ids);
+    bool widen_range(int64_t lowest, int64_t highest);
     bool assign_by_codes(std::span<const Vector> keys, int64_t count, uint32_t* ids);
     void learn_dictionary(KeyState& state, const Vector& key);
     void words_of(size_t key, const Vector& vector, int64_t count);
@@ -90,6 +92,20 @@ class GroupTable {
     uint64_t mask_ = 0;
     base::Buffer row_words_;
     std::vector<uint32_t> group_of_entry_;  ///< a single interned key: its entry's group + 1
+
+    // Groups by value, while there is one integer key whose values lie close together.
+    struct Range {
+        bool usable = true;
+        int64_t lowest = 0;
+        int64_t size = 0;               ///< values from `lowest` on
+        base::Buffer groups;            ///< uint32 group + 1 by value, or 0
+        uint64_t version = 0;           ///< dictionary of `offsets`
+        std::vector<uint32_t> offsets;  ///< from `lowest`, by code
+        int64_t dictionary_lowest = 0;
+        int64_t dictionary_highest = 0;
+        base::Buffer places;
+    };
+    Range range_;
 
     // Groups by code tuple, while all keys are codes of few combinations.
     base::Buffer direct_;

@@ -3,6 +3,8 @@
 #include <cmath>
 
 #include "exec/aggregate/families.h"
+
+#include <algorithm>
 #include "exec/fault.h"
 #include "sql/decimal.h"
 
@@ -77,6 +79,10 @@ class ExactSum final : public Accumulator {
             counts_[0] += arg.length;
             return;
         }
+        if constexpr (sizeof(T) <= 8)
+            if (groups != nullptr && arg.validity == nullptr && sums_.size() <= kFewGroups &&
+                arg.length >= 2 * kFewGroups && adds_up(values, arg.length))
+                return update_few(groups, values, arg.length);
         Int128* sums = sums_.data();
         int64_t* counts = counts_.data();
         bool overflow = false;
@@ -126,6 +132,36 @@ class ExactSum final : public Accumulator {
     }
 
   private:
+    // Of so many groups a batch is summed in 64 bits on the side.
+    static constexpr int64_t kFewGroups = 256;
+
+    // Whether the values of a batch can be summed in 64 bits.
+    static bool adds_up(const T* values, int64_t count) {
+        if (sizeof(T) < 8) return true;
+        uint64_t bits = 0;
+        for (int64_t i = 0; i < count; ++i) {
+            const auto value = static_cast<int64_t>(values[i]);
+            bits |= static_cast<uint64_t>(value ^ (value >> 63));
+        }
+        return bits < uint64_t{INT64_MAX} / kBatchRows;
+    }
+
+    void update_few(const uint32_t* groups, const T* values, int64_t count) {
+        int64_t sums[kFewGroups];
+        int64_t counts[kFewGroups];
+        const int64_t known = sums_.size();
+        std::fill_n(sums, known, 0);
+        std::fill_n(counts, known, 0);
+        for (int64_t i = 0; i < count; ++i) {
+            sums[groups[i]] += static_cast<int64_t>(values[i]);
+            ++counts[groups[i]];
+        }
+        for (int64_t group = 0; group < known; ++group) {
+            sums_[group] += sums[group];
+            counts_[group] += counts[group];
+        }
+    }
+
     int scale_;
     PerGroup<Int128> sums_;
     PerGroup<int64_t> counts_;

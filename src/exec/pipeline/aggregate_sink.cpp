@@ -13,6 +13,8 @@ namespace {
 // Groups, or DISTINCT values, that a worker's own table may have: it then takes a few megabytes,
 // and a look-up is still a hit in the last-level cache.
 constexpr int64_t kMaxLocalGroups = 1 << 17;
+// The same for DISTINCT values of few groups, whose rows are costlier to scatter.
+constexpr int64_t kMaxLocalPairs = 1 << 21;
 // A partition should have a table that fits the second-level cache: 256 make that true for tens of
 // millions of groups.
 constexpr int kGroupBits = 8;
@@ -20,6 +22,8 @@ constexpr int kGroupBits = 8;
 // groups.
 constexpr int64_t kPairsPerGroup = 64;
 constexpr int kValueBits = 6;
+// Slices of DISTINCT values that are merged at once when no rows were scattered.
+constexpr int kSliceBits = 3;
 constexpr int kMinBits = 3;
 // Partitions too large for their share of memory are split by so many more bits, so often.
 constexpr int kMoreBits = 4;
@@ -166,10 +170,11 @@ AggregateSink::Split AggregateSink::wanted_split(const Worker& worker) const {
     const uint64_t share = resources_.spill_limit() / (4 * workers_.size());
     const int64_t groups = worker.state->groups();
     const int64_t pairs = worker.state->distinct_pairs();
-    if (groups <= kMaxLocalGroups && pairs <= kMaxLocalGroups && worker.budget.used() <= share)
-        return Split::kNone;
     const bool few_groups =
         key_types_.empty() || (value_column_ >= 0 && groups * kPairsPerGroup <= pairs);
+    if (groups <= kMaxLocalGroups && pairs <= (few_groups ? kMaxLocalPairs : kMaxLocalGroups) &&
+        worker.budget.used() <= share)
+        return Split::kNone;
     if (!few_groups) return Split::kByGroup;
     return value_column_ >= 0 ? Split::kByValue : Split::kNone;
 }
@@ -226,6 +231,11 @@ void AggregateSink::split_groups(Worker& worker, HashRange range) const {
 }
 
 void AggregateSink::finish(Tasks& tasks) {
+    int64_t pairs = 0;
+    for (const auto& worker : workers_) pairs += worker->state->distinct_pairs();
+    if (split_.load() == Split::kNone && value_column_ >= 0 && workers_.size() > 1 &&
+        pairs > kMaxLocalGroups)
+        split_ = Split::kByValue;
     switch (split_.load()) {
         case Split::kNone:
             finish_whole(tasks);
@@ -267,15 +277,14 @@ void AggregateSink::finish_by_group(Tasks& tasks) {
     // If the rows had to leave memory, or fill half of what may be held, the groups might not fit
     // it either: then they come into being as they are read.
     if (resources_.budget->used() > resources_.spill_limit() / 2 || has_spilled()) {
-        add_made_rows(rows_, range.count(), tasks, output_types(), resources_.budget,
-                      [this, workers = workers_, range, allowance](int64_t partition,
-                                                                   const Poll& poll) {
-                          RowStore all = empty_rows();
-                          for (RowStore& rows :
-                               take_partition(workers, range, partition, allowance, poll))
-                              all.append_store(std::move(rows));
-                          return all;
-                      });
+        add_made_rows(
+            rows_, range.count(), tasks, output_types(), resources_.budget,
+            [this, workers = workers_, range, allowance](int64_t partition, const Poll& poll) {
+                RowStore all = empty_rows();
+                for (RowStore& rows : take_partition(workers, range, partition, allowance, poll))
+                    all.append_store(std::move(rows));
+                return all;
+            });
         return;
     }
     std::vector<std::vector<RowStore>> results(static_cast<size_t>(range.count()));
@@ -376,7 +385,7 @@ void AggregateSink::aggregate_pieces(const std::vector<Source>& sources, HashRan
 }
 
 void AggregateSink::finish_by_value(Tasks& tasks) {
-    HashRange range;
+    HashRange range = HashRange::first(kSliceBits);
     for (const auto& worker : workers_)
         if (worker->rows != nullptr) range = worker->rows->range();
     AggregateState all(key_types_, calls_, resources_.budget);
