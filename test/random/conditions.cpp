@@ -10,7 +10,9 @@ using plan::TypeId;
 
 namespace {
 
-constexpr const char* kComparisons[] = {" = ", " <> ", " < ", " <= ", " > ", " >= "};
+// Equality seldom holds for two random values.
+constexpr const char* kComparisons[] = {" = ",  " <> ", " <> ", " < ", " < ",
+                                        " <= ", " <= ", " > ",  " > ", " >= "};
 
 }  // namespace
 

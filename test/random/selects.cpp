@@ -142,7 +142,7 @@ Value QueryMaker::window(const Scope& scope) {
 
 SqlTree QueryMaker::where(Scope& scope, int depth) {
     std::vector<SqlTree> conditions;
-    for (int i = random_.pick({0, 0, 1, 1, 1, 2, 3}); i > 0; --i) {
+    for (int i = random_.pick({0, 0, 0, 1, 1, 1, 2}); i > 0; --i) {
         std::optional<Value> value;
         if (random_.chance(22)) value = subquery_condition(scope);
         conditions.push_back(value ? std::move(value->tree) : condition(depth, scope).tree);
@@ -171,7 +171,7 @@ void QueryMaker::order_and_limit(Select& select, std::vector<SqlTree>& clauses) 
     }
     clauses.push_back(sql_list(limited ? keys.size() : 0, " ORDER BY ", std::move(keys), ", "));
     if (!limited) return;
-    const int limit = random_.pick({0, 1, 2, 10, 100, 1000, 3000});
+    const int limit = random_.chance(4) ? 0 : random_.pick({1, 2, 10, 100, 1000, 3000});
     clauses.push_back(sql_list(0, "", {sql(fmt::format(" LIMIT {}", limit))}, ""));
     if (random_.chance(25))
         clauses.push_back(sql_list(

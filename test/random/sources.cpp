@@ -20,6 +20,12 @@ bool is_integer(TypeId type) {
     return type == TypeId::kInt2 || type == TypeId::kInt4 || type == TypeId::kInt8;
 }
 
+// Whether a column finds partners in other tables.
+bool is_key(const Visible& column) {
+    return column.sql.ends_with(".id") || column.sql.ends_with(".k4") ||
+           column.sql.ends_with(".k8") || column.sql.ends_with(".far");
+}
+
 }  // namespace
 
 QueryMaker::Source QueryMaker::table(const std::string& alias, int64_t largest) {
@@ -28,8 +34,9 @@ QueryMaker::Source QueryMaker::table(const std::string& alias, int64_t largest) 
         if (info.rows <= largest) fitting.push_back(info);
     // Empty tables and tables of one row say little most of the time.
     TableInfo info = random_.pick(fitting);
-    if (info.rows < 2 && random_.chance(70)) info = random_.pick(fitting);
-    const char* schema = random_.chance(82) ? random_.pick({"parquet", "arrow"}) : "heap";
+    for (int i = 0; i < 4 && info.rows < 2 && random_.chance(80); ++i) info = random_.pick(fitting);
+    const char* schema =
+        random_.chance(aliases_ == 1 ? 95 : 82) ? random_.pick({"parquet", "arrow"}) : "heap";
     Source source;
     source.tree = sql(fmt::format("{}.{} {}", schema, info.name, alias));
     source.rows = static_cast<double>(info.rows);
@@ -76,9 +83,11 @@ std::optional<SqlTree> QueryMaker::join(Scope& scope, Source right, int depth) {
     if (!keyless) {
         // The first pair of columns that keeps the result small.
         const Visible* best[2] = {nullptr, nullptr};
-        for (int attempt = 0; attempt < 60 && best[0] == nullptr; ++attempt) {
+        const bool wants_key = random_.chance(60);
+        for (int attempt = 0; attempt < 90 && best[0] == nullptr; ++attempt) {
             const Visible& a = random_.pick(scope.columns);
             const Visible& b = random_.pick(right.columns);
+            if (wants_key && attempt < 60 && !(is_key(a) && is_key(b))) continue;
             const bool joinable = a.type == b.type || (is_integer(a.type) && is_integer(b.type));
             const double estimate = scope.rows * right.rows / std::max(a.distinct, b.distinct);
             if (!joinable || estimate > kMostRows) continue;
