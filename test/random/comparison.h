@@ -18,6 +18,8 @@ struct Comparison {
     Answer engine;
     Answer postgres;
     bool timed_out = false;
+    /// Errors differ in a way that PostgreSQL leaves open (see is_open in comparison.cpp).
+    bool open_error = false;
 };
 
 /// Returns what differs between two answers, or nothing.

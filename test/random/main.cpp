@@ -43,6 +43,7 @@ struct Totals {
     int64_t errors = 0;
     int64_t empty = 0;
     int64_t timeouts = 0;
+    int64_t open_errors = 0;
     int64_t differences = 0;
     std::map<std::string, int64_t> fallbacks;
 };
@@ -142,6 +143,7 @@ void count_answer(Totals& totals, const Comparison& comparison) {
     totals.errors += comparison.postgres.error.empty() ? 0 : 1;
     totals.empty += comparison.postgres.error.empty() && comparison.postgres.rows.empty() ? 1 : 0;
     totals.timeouts += comparison.timed_out ? 1 : 0;
+    totals.open_errors += comparison.open_error ? 1 : 0;
     totals.fell_back += comparison.engine.fallbacks.empty() ? 0 : 1;
     for (const std::string& reason : comparison.engine.fallbacks) ++totals.fallbacks[reason];
 }
@@ -154,7 +156,7 @@ void print_totals(const Totals& totals, double seconds) {
     };
     fmt::print(
         "random queries: {} in {:.0f} s, {} planned with LoomScan ({:.0f}%), {} of them fell "
-        "back, {} raised errors, {} without rows, {} timed out, {} differ\n",
+        "back, {} raised errors ({} another one), {} without rows, {} timed out, {} differ\n",
         totals.queries, seconds, totals.in_engine, percent(totals.in_engine), totals.fell_back,
         totals.errors, totals.empty, totals.timeouts, totals.differences);
     std::fflush(stdout);

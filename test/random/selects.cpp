@@ -174,8 +174,11 @@ void QueryMaker::order_and_limit(Select& select, std::vector<SqlTree>& clauses) 
     const int limit = random_.chance(4) ? 0 : random_.pick({1, 2, 10, 100, 1000, 3000});
     clauses.push_back(sql_list(0, "", {sql(fmt::format(" LIMIT {}", limit))}, ""));
     if (random_.chance(25))
-        clauses.push_back(sql_list(
-            0, "", {sql(fmt::format(" OFFSET {}", random_.pick({0, 1, 5, 700, 100'000})))}, ""));
+        clauses.push_back(
+            sql_list(0, "",
+                     {sql(fmt::format(" OFFSET {}",
+                                      random_.chance(5) ? 100'000 : random_.pick({0, 1, 5, 200})))},
+                     ""));
     select.rows = std::min<double>(select.rows, limit);
 }
 

@@ -34,7 +34,7 @@ QueryMaker::Source QueryMaker::table(const std::string& alias, int64_t largest) 
         if (info.rows <= largest) fitting.push_back(info);
     // Empty tables and tables of one row say little most of the time.
     TableInfo info = random_.pick(fitting);
-    for (int i = 0; i < 4 && info.rows < 2 && random_.chance(80); ++i) info = random_.pick(fitting);
+    for (int i = 0; i < 4 && info.rows < 2 && random_.chance(94); ++i) info = random_.pick(fitting);
     const char* schema =
         random_.chance(aliases_ == 1 ? 95 : 82) ? random_.pick({"parquet", "arrow"}) : "heap";
     Source source;

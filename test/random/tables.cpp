@@ -177,6 +177,8 @@ std::vector<Definition> make_definitions() {
     add({"tz", TypeId::kTimestampTz, "timestamptz"}, make_timestamp(TimeUnit::kMicro, "UTC"),
         moment("+00"));
     add({"w", TypeId::kText, "text", true, true, 25}, plain(FileType::kUtf8), one_of(14, kWords));
+    add({"v", TypeId::kText, "varchar(40)", true, true, 25}, plain(FileType::kUtf8),
+        one_of(14, kWords));
     add({"s", TypeId::kText, "text"}, plain(FileType::kUtf8), long_text);
     add({"c", TypeId::kBpchar, "char(6)", true, true, 6}, plain(FileType::kUtf8),
         one_of(12, {"", "a", "ab", "日本", "abcdef", "b c"}));
