@@ -187,7 +187,12 @@ Comparison Pair::compare(const RandomQuery& query) {
     result.engine = engine_.receive();
     result.postgres = postgres_.receive();
     result.timed_out = result.engine.error == kTimeout || result.postgres.error == kTimeout;
-    if (!result.timed_out) result.difference = difference_of(query, result.engine, result.postgres);
+    if (result.timed_out) return result;
+    result.difference = difference_of(query, result.engine, result.postgres);
+    if (!result.difference.empty() && is_open(result, plan_of(query))) {
+        result.difference.clear();
+        result.open_error = true;
+    }
     return result;
 }
 

@@ -158,7 +158,7 @@ void print_totals(const Totals& totals, double seconds) {
         "random queries: {} in {:.0f} s, {} planned with LoomScan ({:.0f}%), {} of them fell "
         "back, {} raised errors ({} another one), {} without rows, {} timed out, {} differ\n",
         totals.queries, seconds, totals.in_engine, percent(totals.in_engine), totals.fell_back,
-        totals.errors, totals.empty, totals.timeouts, totals.differences);
+        totals.errors, totals.open_errors, totals.empty, totals.timeouts, totals.differences);
     std::fflush(stdout);
 }
 
