@@ -1,0 +1,39 @@
+-- What random queries (loom-random-queries) have found: errors and types are PostgreSQL's as well.
+-- Values that the engine wants before the first row, and that nobody asks for in the end.
+SELECT same('SELECT ' || query) AS result, query
+FROM unnest(ARRAY[
+    'id, CASE WHEN id < 0 THEN tz_us < timestamptz ''1999-04-04'' - interval ''100000 months'' END FROM %t WHERE id < 50',
+    'word, sum(CASE tz_us WHEN timestamptz ''1999-04-04'' - interval ''100000 months'' THEN id END) FROM %t WHERE id < 0 GROUP BY word',
+    'id FROM %t WHERE id < 9 AND (id >= 0 OR tz_us < timestamptz ''1999-04-04'' - interval ''100000 months'')',
+    'count(tz_us < timestamptz ''1999-04-04'' - interval ''100000 months'') FROM %t WHERE id < 50']) query;
+SET plan_cache_mode = force_generic_plan;
+PREPARE unasked(int) AS SELECT count(*) FROM six_p WHERE id < 0 AND id < 10 / $1;
+EXECUTE unasked(0);
+SET pg_loom.enabled = off;
+EXECUTE unasked(0);
+DEALLOCATE unasked;
+PREPARE unasked(int) AS SELECT count(*) FROM six_p WHERE id < 0 AND id < 10 / $1;
+EXECUTE unasked(0);
+DEALLOCATE unasked;
+RESET pg_loom.enabled;
+RESET plan_cache_mode;
+-- A condition of PostgreSQL's own that raises an error is not spared rows by a later one.
+SELECT same('SELECT id FROM %t WHERE tz_us < tz_us + interval ''2147483646 days'' AND (dt < ts_us) = (id < 0)') AS result;
+-- The rows of other tables are not read for a join that has no partners for them.
+SELECT same('SELECT count(*) FROM (SELECT id FROM six_h WHERE 10 / (id - 3) > 0) h JOIN (SELECT id FROM %t WHERE id < 0) b ON h.id = b.id') AS result;
+-- The types of columns.
+CREATE FOREIGN TABLE short (id int, word varchar(20)) SERVER arrow_fdw
+    OPTIONS (file '/tmp/pg_loom_regress/all_types.parquet');
+CREATE FUNCTION type_of_first(query text) RETURNS regtype LANGUAGE plpgsql AS $$
+DECLARE
+    row record;
+BEGIN
+    EXECUTE query INTO row;
+    RETURN pg_typeof(row.c);
+END $$;
+SELECT type_of_first('SELECT word AS c FROM short WHERE id > 5 LIMIT 1'),
+       type_of_first('SELECT word::text AS c FROM short WHERE id > 5 LIMIT 1'),
+       type_of_first('SELECT word::text AS c FROM short WHERE id > 5 GROUP BY 1 LIMIT 1'),
+       type_of_first('SELECT max(word) AS c FROM short WHERE id > 5');
+DROP FUNCTION type_of_first(text);
+DROP FOREIGN TABLE short;
