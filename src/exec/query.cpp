@@ -142,7 +142,7 @@ void Query::State::run_host_rows(Run& run, Host& asked) {
     const Pipeline& pipeline = run.compiled.pipeline;
     RowSource& source = *inputs.rows[static_cast<size_t>(pipeline.host_rows)];
     std::vector<Vector> columns(pipeline.source_types.size());
-    while (!run.shared.done.load(std::memory_order_relaxed)) {
+    while (run.shared.wants_source()) {
         asked.check_interrupts();
         const int64_t count = source.fetch(columns);
         if (count == 0) break;

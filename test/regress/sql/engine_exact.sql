@@ -21,6 +21,14 @@ RESET plan_cache_mode;
 SELECT same('SELECT id FROM %t WHERE tz_us < tz_us + interval ''2147483646 days'' AND (dt < ts_us) = (id < 0)') AS result;
 -- The rows of other tables are not read for a join that has no partners for them.
 SELECT same('SELECT count(*) FROM (SELECT id FROM six_h WHERE 10 / (id - 3) > 0) h JOIN (SELECT id FROM %t WHERE id < 0) b ON h.id = b.id') AS result;
+-- A limit below a join that multiplies its rows: a limit ends what comes before it, only.
+SELECT same('SELECT ' || query) AS result, query
+FROM unnest(ARRAY[
+    'a.id, b.id FROM (SELECT id FROM %t ORDER BY id LIMIT 9) a LEFT JOIN %t b ON b.i2 <> 0 WHERE b.id < 3000',
+    'count(*) FROM (SELECT id FROM %t LIMIT 9) a LEFT JOIN %t b ON b.id <> 0',
+    'count(*) FROM (SELECT id FROM %t LIMIT 9) a JOIN %t b ON b.id <> 0',
+    'count(*), count(a.b), count(b.b) FROM (SELECT true AS b FROM %t LIMIT 9) a FULL JOIN (SELECT b FROM %t WHERE id < 6000) b USING (b)',
+    'count(*) FROM (SELECT a.b FROM (SELECT true AS b FROM %t LIMIT 9) a JOIN %t b USING (b) LIMIT 10000) x']) query;
 -- The types of columns.
 CREATE FOREIGN TABLE short (id int, word varchar(20)) SERVER arrow_fdw
     OPTIONS (file '/tmp/pg_loom_regress/all_types.parquet');
