@@ -103,15 +103,17 @@ bool is_value_error(const std::string& error) {
     return error.starts_with("22");
 }
 
-// Which of several rows that raise an error comes first is open where rows have no order. And where
-// the engine reads rows of PostgreSQL's own plans, it may read those whose evaluation raises an
-// error before it knows that they find no partner, which depends on the order of the joins.
+// Which of several rows that raise an error comes first is open where rows have no order. And which
+// side of a join is read first, and whether the other one is read at all then, is open, too: the
+// engine, which reads rows of PostgreSQL's own plans, does not choose the side that PostgreSQL
+// does.
 bool is_open(const Comparison& comparison, const std::string& plan) {
     const std::string& engine = comparison.engine.error;
     const std::string& postgres = comparison.postgres.error;
-    if (!is_value_error(engine)) return false;
-    return is_value_error(postgres) ||
-           (postgres.empty() && plan.find("rows of child") != std::string::npos);
+    if (is_value_error(engine) && is_value_error(postgres)) return true;
+    const bool one_raised = (is_value_error(engine) && postgres.empty()) ||
+                            (is_value_error(postgres) && engine.empty());
+    return one_raised && plan.find("rows of child") != std::string::npos;
 }
 
 bool ran_short_of_memory(const RandomQuery& query) {
@@ -174,6 +176,7 @@ void Pair::set_up(const RandomQuery& query) {
     for (const auto& [name, value] : query.settings)
         statements.push_back(fmt::format("SET {} = '{}'", name, value));
     settings_ = query.settings;
+    if (statements.empty()) return;
     std::string all;
     for (const std::string& statement : statements) all += statement + ";";
     for (Session* session : {&engine_, &postgres_}) session->require(all);

@@ -131,7 +131,7 @@ Value QueryMaker::leaf(TypeId type, const Scope& scope) {
             if (level != &scope && !random_.chance(10)) continue;
             columns.push_back({typed(type, sql(column.sql)), type, column.is_canonical});
         }
-    if (columns.empty() || random_.chance(15)) return constant(type);
+    if (columns.empty() || random_.chance(9)) return constant(type);
     return random_.pick(columns);
 }
 

@@ -93,6 +93,7 @@ int run(const std::string& connect, int sessions, int seconds, uint64_t seed) {
     Totals totals;
     const auto end = Clock::now() + std::chrono::seconds(seconds);
     std::vector<std::thread> threads;
+    threads.reserve(static_cast<size_t>(sessions));
     for (int i = 0; i < sessions; ++i)
         threads.emplace_back(work, connect, std::cref(cases), seed + 1 + static_cast<uint64_t>(i),
                              end, std::ref(totals));
