@@ -201,7 +201,7 @@ Comparison Pair::compare(const RandomQuery& query) {
 
 std::string Pair::plan_of(const RandomQuery& query) {
     const Answer answer = engine_.run({"EXPLAIN (COSTS OFF) " + print(query.tree, nullptr)});
-    std::string plan;
+    std::string plan = answer.error;
     for (const auto& row : answer.rows) plan += row[0].substr(1) + "\n";
     return plan;
 }

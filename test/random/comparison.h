@@ -38,7 +38,7 @@ class Pair {
     /// Puts the settings of a query in force.
     void set_up(const RandomQuery& query);
     Comparison compare(const RandomQuery& query);
-    /// Returns the plan with the engine, a line a row; empty if there is none because of an error.
+    /// Returns the plan with the engine, a line a row, or the error that EXPLAIN raises.
     std::string plan_of(const RandomQuery& query);
 
   private:

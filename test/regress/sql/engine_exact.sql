@@ -45,3 +45,5 @@ SELECT type_of_first('SELECT word AS c FROM short WHERE id > 5 LIMIT 1'),
        type_of_first('SELECT max(word) AS c FROM short WHERE id > 5');
 DROP FUNCTION type_of_first(text);
 DROP FOREIGN TABLE short;
+-- EXPLAIN shows columns that come through a Material.
+EXPLAIN (COSTS OFF) SELECT a.id FROM six_h h JOIN (six_p a CROSS JOIN all_types_p b) ON h.id = a.id::numeric AND b.d38 > h.id::numeric(60, 30);
