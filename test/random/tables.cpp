@@ -32,7 +32,7 @@ struct Definition {
 };
 
 // NULL in `percent` of the rows, else one of a list.
-Maker one_of(int percent, Values values) {
+Maker one_of(int percent, const Values& values) {
     return [=](Random& random, int64_t, int64_t) {
         return random.chance(percent) ? Cell() : Cell(random.pick(values));
     };
@@ -88,7 +88,7 @@ Maker moment(const char* zone) {
     };
 }
 
-Maker float_number(Values edges) {
+Maker float_number(const Values& edges) {
     return [=](Random& random, int64_t, int64_t) -> Cell {
         if (random.chance(12)) return {};
         if (random.chance(25)) return random.pick(edges);
