@@ -1,5 +1,8 @@
 // Conditions: comparisons, lists, patterns, subqueries.
 
+#include <algorithm>
+#include <iterator>
+
 #include <fmt/core.h>
 
 #include "query_maker.h"
@@ -13,6 +16,9 @@ namespace {
 // Equality seldom holds for two random values.
 constexpr const char* kComparisons[] = {" = ",  " <> ", " <> ", " < ", " < ",
                                         " <= ", " <= ", " > ",  " > ", " >= "};
+
+// Rows for which a subquery may run once each.
+constexpr double kMostOuterRows = 40;
 
 }  // namespace
 
@@ -125,6 +131,39 @@ std::optional<Value> QueryMaker::subquery_condition(const Scope& scope) {
     return Value{typed(TypeId::kBool, sql("(", {typed(mine.type, sql(mine.sql)), subquery},
                                           random_.chance(60) ? " IN " : " NOT IN ", ")")),
                  TypeId::kBool};
+}
+
+// One value of one row: an aggregate without groups. Computed once, or, for few rows, once a row.
+std::optional<Value> QueryMaker::scalar_subquery(TypeId type, const Scope& scope) {
+    static constexpr TypeId kWithoutOrder[] = {TypeId::kBool, TypeId::kBytea, TypeId::kUuid};
+    if (levels_ > 2 || std::find(std::begin(kWithoutOrder), std::end(kWithoutOrder), type) !=
+                           std::end(kWithoutOrder))
+        return std::nullopt;
+    Scope inner;
+    ++levels_;
+    SqlTree tables = from(inner, 0);
+    std::vector<SqlTree> conditions;
+    if (random_.chance(60)) conditions.push_back(condition(1, inner).tree);
+    const Value argument = canonical(leaf(type, inner));
+    --levels_;
+    if (argument.type != type) return std::nullopt;
+    if (scope.rows <= kMostOuterRows && !scope.columns.empty() && random_.chance(70)) {
+        const Visible& mine = random_.pick(scope.columns);
+        for (const Visible& column : inner.columns) {
+            if (column.type != mine.type) continue;
+            conditions.push_back(
+                typed(TypeId::kBool, sql(fmt::format("{} = {}", column.sql, mine.sql))));
+            break;
+        }
+    }
+    const char* name = type == TypeId::kInt8 && random_.chance(40) ? "count(" : nullptr;
+    if (name == nullptr) name = random_.pick({"min(", "max("});
+    SqlTree call = sql(name, {argument.tree}, "", ")");
+    return Value{typed(type, sql("(SELECT ",
+                                 {std::move(call), std::move(tables),
+                                  sql_list(0, " WHERE ", std::move(conditions), " AND ")},
+                                 "", ")")),
+                 type, true};
 }
 
 Value QueryMaker::condition(int depth, const Scope& scope) {

@@ -216,7 +216,8 @@ Value QueryMaker::expression(TypeId type, int depth, const Scope& scope) {
     if (type == TypeId::kBool && depth > 0 && random_.chance(60)) return condition(depth, scope);
     if (depth <= 0 || random_.chance(35)) return leaf(type, scope);
     std::optional<Value> value;
-    if (random_.chance(30)) value = infix(type, depth, scope);
+    if (random_.chance(4)) value = scalar_subquery(type, scope);
+    if (!value && random_.chance(30)) value = infix(type, depth, scope);
     if (!value && random_.chance(55)) value = call(type, depth, scope);
     return value ? std::move(*value) : choice(type, depth, scope);
 }

@@ -86,6 +86,7 @@ class QueryMaker {
     Value membership(int depth, const Scope& scope);
     Value like(const Scope& scope);
     std::optional<Value> subquery_condition(const Scope& scope);
+    std::optional<Value> scalar_subquery(plan::TypeId type, const Scope& scope);
     plan::TypeId type_of_scope(const Scope& scope);
     // sources.cpp
     struct Source {
