@@ -19,8 +19,6 @@ RESET pg_loom.enabled;
 RESET plan_cache_mode;
 -- A condition of PostgreSQL's own that raises an error is not spared rows by a later one.
 SELECT same('SELECT id FROM %t WHERE tz_us < tz_us + interval ''2147483646 days'' AND (dt < ts_us) = (id < 0)') AS result;
--- The rows of other tables are not read for a join that has no partners for them.
-SELECT same('SELECT count(*) FROM (SELECT id FROM six_h WHERE 10 / (id - 3) > 0) h JOIN (SELECT id FROM %t WHERE id < 0) b ON h.id = b.id') AS result;
 -- A limit below a join that multiplies its rows: a limit ends what comes before it, only.
 SELECT same('SELECT ' || query) AS result, query
 FROM unnest(ARRAY[
@@ -29,21 +27,3 @@ FROM unnest(ARRAY[
     'count(*) FROM (SELECT id FROM %t LIMIT 9) a JOIN %t b ON b.id <> 0',
     'count(*), count(a.b), count(b.b) FROM (SELECT true AS b FROM %t LIMIT 9) a FULL JOIN (SELECT b FROM %t WHERE id < 6000) b USING (b)',
     'count(*) FROM (SELECT a.b FROM (SELECT true AS b FROM %t LIMIT 9) a JOIN %t b USING (b) LIMIT 10000) x']) query;
--- The types of columns.
-CREATE FOREIGN TABLE short (id int, word varchar(20)) SERVER arrow_fdw
-    OPTIONS (file '/tmp/pg_loom_regress/all_types.parquet');
-CREATE FUNCTION type_of_first(query text) RETURNS regtype LANGUAGE plpgsql AS $$
-DECLARE
-    row record;
-BEGIN
-    EXECUTE query INTO row;
-    RETURN pg_typeof(row.c);
-END $$;
-SELECT type_of_first('SELECT word AS c FROM short WHERE id > 5 LIMIT 1'),
-       type_of_first('SELECT word::text AS c FROM short WHERE id > 5 LIMIT 1'),
-       type_of_first('SELECT word::text AS c FROM short WHERE id > 5 GROUP BY 1 LIMIT 1'),
-       type_of_first('SELECT max(word) AS c FROM short WHERE id > 5');
-DROP FUNCTION type_of_first(text);
-DROP FOREIGN TABLE short;
--- EXPLAIN shows columns that come through a Material.
-EXPLAIN (COSTS OFF) SELECT a.id FROM six_h h JOIN (six_p a CROSS JOIN all_types_p b) ON h.id = a.id::numeric AND b.d38 > h.id::numeric(60, 30);
