@@ -60,6 +60,7 @@ struct Query::State final : public Tasks {
 
     void start(Host& host);
     void run(CompiledPipeline& compiled, Host& host);
+    void feed(Run& run, Host& host);
     void run_host_rows(Run& run, Host& host);
     void deliver(CompiledPipeline& compiled);
     void next_wave(Host& host);
@@ -141,7 +142,7 @@ void Query::State::run_host_rows(Run& run, Host& asked) {
     const Pipeline& pipeline = run.compiled.pipeline;
     RowSource& source = *inputs.rows[static_cast<size_t>(pipeline.host_rows)];
     std::vector<Vector> columns(pipeline.source_types.size());
-    while (!run.shared.done.load(std::memory_order_relaxed)) {
+    while (run.shared.wants_source()) {
         asked.check_interrupts();
         const int64_t count = source.fetch(columns);
         if (count == 0) break;
@@ -159,6 +160,18 @@ void Query::State::run(int64_t count, const Work& work) {
             if (task >= count) return;
             work(task, worker);
         }
+    });
+}
+
+// Sends all rows of the source through the pipeline.
+void Query::State::feed(Run& run, Host& asked) {
+    if (run.compiled.pipeline.host_rows >= 0) return run_host_rows(run, asked);
+    crew.run(static_cast<int>(run.runners.size()), asked, [&](int worker) {
+        Runner& runner = *run.runners[static_cast<size_t>(worker)];
+        if (run.morsels)
+            runner.run_scan(*run.morsels, false);
+        else
+            runner.run_stored(INT64_MAX);
     });
 }
 
@@ -196,18 +209,8 @@ void Query::State::run(CompiledPipeline& compiled, Host& asked) {
     const Clock::time_point begin = Clock::now();
     compiled.pipeline.prepare();
     Run run(compiled, *this);
-    const int workers = static_cast<int>(run.runners.size());
-    compiled.pipeline.sink->begin(workers);
-    if (compiled.pipeline.host_rows >= 0)
-        run_host_rows(run, asked);
-    else
-        crew.run(workers, asked, [&](int worker) {
-            Runner& runner = *run.runners[static_cast<size_t>(worker)];
-            if (run.morsels)
-                runner.run_scan(*run.morsels, false);
-            else
-                runner.run_stored(INT64_MAX);
-        });
+    compiled.pipeline.sink->begin(static_cast<int>(run.runners.size()));
+    if (!compiled.pipeline.is_dead) feed(run, asked);
     compiled.pipeline.sink->finish(*this);
     deliver(compiled);
     compiled.pipeline.stored.reset();
@@ -235,12 +238,13 @@ void Query::State::next_wave(Host& asked) {
     const int workers = static_cast<int>(last->runners.size());
     last->compiled.pipeline.sink->begin(workers);
     std::atomic<bool> any{false};
-    crew.run(workers, asked, [&](int worker) {
-        Runner& runner = *last->runners[static_cast<size_t>(worker)];
-        if (last->morsels ? runner.run_scan(*last->morsels, true)
-                          : runner.run_stored(kBatchesPerWave))
-            any.store(true);
-    });
+    if (!last->compiled.pipeline.is_dead)
+        crew.run(workers, asked, [&](int worker) {
+            Runner& runner = *last->runners[static_cast<size_t>(worker)];
+            if (last->morsels ? runner.run_scan(*last->morsels, true)
+                              : runner.run_stored(kBatchesPerWave))
+                any.store(true);
+        });
     last->compiled.pipeline.sink->finish(*this);
     deliver(last->compiled);
     if (any.load()) return;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 namespace loom::test {
 
@@ -173,6 +174,25 @@ std::vector<Scalar> edge_values(plan::Type type) {
             return strings({std::string(16, '\0'), std::string(16, '\xff'), "0123456789abcdef"});
     }
     return {};
+}
+
+std::vector<Scalar> constant_arguments(const exec::FunctionInfo& info, TypeId id) {
+    std::vector<Scalar> values;
+    if (id == TypeId::kText)
+        for (const char* field :
+             {"microseconds", "milliseconds", "second", "minute", "hour", "day", "week", "month",
+              "quarter", "year", "decade", "century", "millennium", "dow", "isodow", "doy",
+              "isoyear", "epoch", "julian"})
+            values.push_back(Scalar::of_bytes(field));
+    else if (id == TypeId::kInt4 && info.name == "numeric") {
+        values.push_back(Scalar::of_int(-1));  // no modifier
+        for (const auto& [precision, scale] : {std::pair{5, 2}, {10, 0}, {38, 4}, {3, 3}})
+            values.push_back(Scalar::of_int(((precision << 16) | scale) + 4));
+    } else if (id == TypeId::kInt4)
+        for (int digits : {-3, -1, 0, 1, 2, 5}) values.push_back(Scalar::of_int(digits));
+    else
+        values = edge_values(plan::make_type(id));
+    return values;
 }
 
 }  // namespace loom::test

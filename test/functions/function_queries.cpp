@@ -39,26 +39,6 @@ std::vector<Type> variants(TypeId id) {
             plan::make_numeric(20, 0), plan::make_numeric(12, 12), plan::make_decimal()};
 }
 
-// Values of an argument that must be a constant: fields, digits, type modifiers.
-std::vector<Scalar> constants(const exec::FunctionInfo& info, TypeId id) {
-    std::vector<Scalar> values;
-    if (id == TypeId::kText)
-        for (const char* field :
-             {"microseconds", "milliseconds", "second", "minute", "hour", "day", "week", "month",
-              "quarter", "year", "decade", "century", "millennium", "dow", "isodow", "doy",
-              "isoyear", "epoch", "julian"})
-            values.push_back(Scalar::of_bytes(field));
-    else if (id == TypeId::kInt4 && info.name == "numeric") {
-        values.push_back(Scalar::of_int(-1));  // no modifier
-        for (const auto& [precision, scale] : {std::pair{5, 2}, {10, 0}, {38, 4}, {3, 3}})
-            values.push_back(Scalar::of_int(((precision << 16) | scale) + 4));
-    } else if (id == TypeId::kInt4)
-        for (int digits : {-3, -1, 0, 1, 2, 5}) values.push_back(Scalar::of_int(digits));
-    else
-        values = test::edge_values(plan::make_type(id));
-    return values;
-}
-
 // Reads the only row of a result.
 Scalar value_of(const exec::Vector& vector) {
     if (vector.is_null(0)) return {};
@@ -115,8 +95,9 @@ void print_calls(const exec::FunctionInfo& info, const std::vector<Type>& types,
     std::vector<std::vector<Scalar>> values;
     size_t total = 1;
     for (size_t i = 0; i < types.size(); ++i) {
-        values.push_back((info.constant_arguments >> i & 1) != 0 ? constants(info, types[i].id)
-                                                                 : test::edge_values(types[i]));
+        values.push_back((info.constant_arguments >> i & 1) != 0
+                             ? test::constant_arguments(info, types[i].id)
+                             : test::edge_values(types[i]));
         total *= values.back().size();
     }
     for (size_t n = 0; n < std::min(total, kMaxCalls); ++n) {

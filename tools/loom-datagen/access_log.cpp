@@ -21,6 +21,8 @@ constexpr std::string_view kMethods[] = {"GET", "POST", "HEAD", "PUT", "DELETE",
 constexpr int16_t kStatuses[] = {200, 304, 301, 404, 302, 500, 403, 206, 503, 400};
 constexpr std::string_view kSections[] = {"news",   "sport", "shop",    "search",
                                           "images", "video", "account", "help"};
+// Long names are parted on purpose: each ends in a blank where it goes on.
+// NOLINTBEGIN(bugprone-suspicious-missing-comma)
 constexpr std::string_view kAgents[] = {
     "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0 "
     "Safari/537.36",
@@ -34,6 +36,7 @@ constexpr std::string_view kAgents[] = {
     "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:132.0) Gecko/20100101 Firefox/132.0",
     "Mozilla/5.0 (compatible; examplebot/2.1; +http://bot.example/about)",
     "curl/8.11.0"};
+// NOLINTEND(bugprone-suspicious-missing-comma)
 constexpr std::string_view kReferrers[] = {
     "https://www.example.org/",
     "https://search.example.com/?q=", "https://social.example.net/post/",

@@ -9,8 +9,6 @@
 
 namespace loom::exec {
 
-using plan::Physical;
-using plan::TypeId;
 
 Interpreter::Interpreter(int slots, base::MemoryBudget* budget)
     : budget_(budget), scratch_(static_cast<size_t>(slots)) {}

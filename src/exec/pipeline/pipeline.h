@@ -50,6 +50,11 @@ struct Join {
         return type == plan::JoinType::kRight || type == plan::JoinType::kFull ||
                type == plan::JoinType::kRightSemi || type == plan::JoinType::kRightAnti;
     }
+    /// Whether a probe row without a match is dropped.
+    bool drops_unmatched() const noexcept {
+        return type != plan::JoinType::kLeft && type != plan::JoinType::kFull &&
+               type != plan::JoinType::kAnti;
+    }
 };
 
 struct Step {
@@ -99,6 +104,9 @@ struct Pipeline {
     std::shared_ptr<Sink> sink;
     std::vector<int> sink_inputs;
     std::shared_ptr<const TopBound> bound;  ///< of the sink, if it is a top-n; or null
+    /// No row can reach the sink, since a join's build side has none: the source is not read, as
+    /// PostgreSQL does not read it then.
+    bool is_dead = false;
 
     /// Decides how joins run now that their build sides are there, which steps may change places,
     /// and how long each slot is needed. Call once, before the pipeline runs.

@@ -34,6 +34,10 @@ std::optional<Step> concrete(const Step& step, const Join& join) {
 void Pipeline::prepare() {
     std::vector<Step> planned;
     planned.swap(steps);
+    is_dead = std::any_of(planned.begin(), planned.end(), [&](const Step& step) {
+        return step.kind == Step::Kind::kJoin && joins[step.join].drops_unmatched() &&
+               joins[step.join].table->length() == 0;
+    });
     for (const Step& step : planned) {
         if (step.kind != Step::Kind::kJoin)
             steps.push_back(step);

@@ -50,13 +50,13 @@ Runner::Runner(const Pipeline& pipeline, SharedRun& shared, const TableSource* t
 bool Runner::run_scan(MorselQueue& morsels, bool single) {
     Morsel morsel;
     bool any = false;
-    while (!shared_.done.load(std::memory_order_relaxed) && morsels.next(&morsel)) {
+    while (shared_.wants_source() && morsels.next(&morsel)) {
         any = true;
         cursor_->enter(morsel.file, morsel.row_group, morsel.ranges, morsel.partial);
         for (const format::RowRange& range : morsel.ranges) {
             for (int64_t row = range.begin; row < range.end; row += kBatchRows) {
                 poll_();
-                if (shared_.done.load(std::memory_order_relaxed)) break;
+                if (!shared_.wants_source()) break;
                 const int64_t count = std::min(kBatchRows, range.end - row);
                 frames_[0]->start_scan(cursor_.get(), row, count);
                 rows_in_ += count;
@@ -80,7 +80,7 @@ int64_t Runner::next_stored(std::vector<Vector>& columns) {
 bool Runner::run_stored(int64_t batches) {
     std::vector<Vector> columns;
     for (int64_t done = 0; done < batches; ++done) {
-        if (shared_.done.load(std::memory_order_relaxed)) return false;
+        if (!shared_.wants_source()) return false;
         poll_();
         const int64_t count = next_stored(columns);
         if (count == 0) return false;
@@ -191,7 +191,7 @@ void Runner::process(Frame& frame, size_t step_index) {
             case Step::Kind::kLimit: {
                 const int64_t before = shared_.limits[step_index].fetch_add(frame.length());
                 const int64_t end = step.count < 0 ? INT64_MAX : step.offset + step.count;
-                if (before + frame.length() >= end) shared_.done.store(true);
+                if (before + frame.length() >= end) shared_.reach(index);
                 const int64_t first = std::clamp<int64_t>(step.offset - before, 0, frame.length());
                 const int64_t last = std::clamp<int64_t>(end - before, first, frame.length());
                 if (first == last) return;
@@ -256,7 +256,7 @@ void Runner::match(Frame& frame, size_t step_index) {
                 if ((join.type == plan::JoinType::kSemi || join.type == plan::JoinType::kAnti) &&
                     (matched[i >> 6] >> (i & 63) & 1) != 0)
                     break;
-                if (shared_.done.load(std::memory_order_relaxed)) return;
+                if (!shared_.wants(index)) return;
             }
         }
     }

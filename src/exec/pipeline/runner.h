@@ -14,10 +14,20 @@ namespace loom::exec {
 /// Counters that the workers of a pipeline share.
 struct SharedRun {
     std::vector<std::atomic<int64_t>> limits;  ///< rows that reached each step of kind kLimit
-    std::atomic<bool> done{false};             ///< a limit is reached
+    std::atomic<int> reached{-1};              ///< the last step whose limit is reached
     std::atomic<int64_t> stored_batch{0};      ///< next batch of the stored source
 
     explicit SharedRun(size_t steps) : limits(steps) {}
+
+    /// Whether rows that have not passed step `step` yet are still wanted. Those that have passed a
+    /// limit go on to the end, and may be multiplied there.
+    bool wants(int step) const noexcept { return reached.load(std::memory_order_relaxed) <= step; }
+    bool wants_source() const noexcept { return wants(-1); }
+    void reach(int step) noexcept {
+        int before = reached.load(std::memory_order_relaxed);
+        while (before < step && !reached.compare_exchange_weak(before, step)) {
+        }
+    }
 };
 
 class Runner {

@@ -1,6 +1,7 @@
 // Begin, fetch, restart and end of a scan.
 
 #include "pg/bridge/bridge.h"
+#include "pg/bridge/evaluate_ahead.h"
 #include "pg/fdw/fdw.h"
 
 extern "C" {
@@ -139,17 +140,12 @@ std::vector<QualValue> evaluate_values(ForeignScanState* node, bool explain_only
     const ListCell* cell;
     foreach (cell, state->value_states) {
         QualValue& value = values[index];
-        pg_call([&] {
-            auto* expr = static_cast<Node*>(list_nth(foreign_scan->fdw_exprs, index));
-            if (explain_only && !known_under_explain(node, expr)) {
-                value.known = false;
-                return;
-            }
-            MemoryContext old = MemoryContextSwitchTo(state->value_context);
-            ExprContext* context = node->ss.ps.ps_ExprContext;
-            value.value = ExecEvalExpr(static_cast<ExprState*>(lfirst(cell)), context, &value.null);
-            MemoryContextSwitchTo(old);
-        });
+        auto* expr = static_cast<Node*>(list_nth(foreign_scan->fdw_exprs, index));
+        value.known = !explain_only || pg_call([&] { return known_under_explain(node, expr); });
+        if (value.known)
+            value.known =
+                evaluate_ahead(static_cast<ExprState*>(lfirst(cell)), node->ss.ps.ps_ExprContext,
+                               state->value_context, &value.value, &value.null);
         ++index;
     }
     return values;

@@ -42,7 +42,7 @@ PruneQual deserialise_prune_qual(List* list);
 struct QualValue {
     Datum value = 0;
     bool null = true;
-    bool known = true;  ///< false under EXPLAIN for a value that only execution gives
+    bool known = true;  ///< false: not yet under EXPLAIN, or an error if computed now
 };
 
 /// Builds the condition on `field` (column `field_index` of a file) that `qual` means with

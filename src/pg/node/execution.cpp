@@ -5,6 +5,7 @@
 #include <sched.h>
 
 #include "pg/bridge/bridge.h"
+#include "pg/bridge/evaluate_ahead.h"
 #include "pg/guc/settings.h"
 #include "pg/node/temp_space.h"
 #include "pg/node/value.h"
@@ -140,11 +141,10 @@ std::vector<plan::ParameterValue> Execution::evaluate_parameters() {
     for (size_t i = 0; i < stored_.parameters.size(); ++i) {
         const StoredParameter& parameter = stored_.parameters[i];
         bool null = true;
-        const Datum datum = pg_call([&] {
-            auto* expr =
-                static_cast<ExprState*>(list_nth(state_->expressions, static_cast<int>(i)));
-            return ExecEvalExprSwitchContext(expr, context, &null);
-        });
+        Datum datum = 0;
+        auto* expr = static_cast<ExprState*>(list_nth(state_->expressions, static_cast<int>(i)));
+        if (!evaluate_ahead(expr, context, context->ecxt_per_tuple_memory, &datum, &null))
+            throw exec::Unrepresentable("a value raises an error before it is needed");
         plan::ParameterValue& value = values.emplace_back();
         value.list_null = parameter.is_list && null;
         if (null) continue;
@@ -188,12 +188,12 @@ exec::TableSource Execution::open_table(size_t index) {
     // Values stay where the expression context keeps them until all conditions are made.
     ExprContext* context = state_->custom.ss.ps.ps_ExprContext;
     std::vector<QualValue> values(static_cast<size_t>(stored.value_count));
-    for (size_t i = 0; i < values.size(); ++i)
-        values[i].value = pg_call([&] {
-            auto* expr =
-                static_cast<ExprState*>(list_nth(state_->expressions, static_cast<int>(first + i)));
-            return ExecEvalExprSwitchContext(expr, context, &values[i].null);
-        });
+    for (size_t i = 0; i < values.size(); ++i) {
+        auto* expr =
+            static_cast<ExprState*>(list_nth(state_->expressions, static_cast<int>(first + i)));
+        values[i].known = evaluate_ahead(expr, context, context->ecxt_per_tuple_memory,
+                                         &values[i].value, &values[i].null);
+    }
     Filtering filtering{nullptr, context, nullptr};
     if (stored.virtual_count > 0)
         pg_call([&] {

@@ -7,6 +7,7 @@
 #include "exec/query.h"
 #include "pg/bridge/bridge.h"
 #include "pg/guc/settings.h"
+#include "pg/plan/may_raise.h"
 #include "pg/plan/sql_type.h"
 #include "plan/narrow.h"
 
@@ -304,6 +305,15 @@ bool collect_maylongjmp(Node* node, void* arg) {
     return false;
 }
 
+// Copies a column of the scan tuple to stand for `original`, whose modifier and collation may differ
+// from those of the column that it reads: clients are told them.
+Var* var_like_maylongjmp(const Var* column, const Node* original) {
+    Var* var = copy_object_maylongjmp(column);
+    var->vartypmod = exprTypmod(original);
+    var->varcollid = exprCollation(original);
+    return var;
+}
+
 // Puts columns of the scan tuple in the place of leaves.
 struct Rebasing {
     const Scope* scope;
@@ -315,7 +325,7 @@ Node* rebase_maylongjmp(Node* node, void* arg) {
     const auto* rebasing = static_cast<Rebasing*>(arg);
     if (!is_leaf(node)) return mutate_expression(node, rebase_maylongjmp, arg);
     const int position = find_leaf_maylongjmp(*rebasing->scope, node);
-    return reinterpret_cast<Node*>(copy_object_maylongjmp(rebasing->columns[position]));
+    return reinterpret_cast<Node*>(var_like_maylongjmp(rebasing->columns[position], node));
 }
 
 bool is_worthwhile(const Operator& op) {
@@ -339,8 +349,12 @@ class TopLayout {
 
     // Adds an expression that the engine computes.
     Var* add(Node* original, plan::Expr expr) {
-        if (expr.kind == ExprKind::kColumn) return column(expr.index);
-        return append(original, std::move(expr));
+        // Casts between text and varchar are columns to the engine, but not to PostgreSQL.
+        if (expr.kind != ExprKind::kColumn ||
+            exprType(core_.scope[static_cast<size_t>(expr.index)].node) != exprType(original))
+            return append(original, std::move(expr));
+        const Var* read = column(expr.index);
+        return pg_call([&] { return var_like_maylongjmp(read, original); });
     }
 
     // Rewrites an expression that PostgreSQL computes; null if the engine lacks what it reads.
@@ -398,15 +412,17 @@ std::optional<BuiltPlan> Builder::build_top(Plan* plan) {
     const ListCell* cell;
     std::vector<Expr> predicates;
     List* kept_quals = NIL;
+    bool kept_raises = false;
     foreach (cell, substituted(plan->qual, *built)) {
         auto* clause = static_cast<Node*>(lfirst(cell));
         auto predicate = translator_.translate(clause, built->scope);
         // A clause may come before one that PostgreSQL keeps only if nobody can tell.
-        if (predicate && (kept_quals == NIL || cannot_fault(*predicate))) {
+        if (predicate && (kept_quals == NIL || (!kept_raises && cannot_fault(*predicate)))) {
             predicates.push_back(std::move(*predicate));
             continue;
         }
         if (!predicate) result.not_pushed.push_back("Filter: " + translator_.reason());
+        kept_raises = kept_raises || may_raise(clause);
         pg_call([&] { kept_quals = lappend(kept_quals, clause); });
     }
     if (!add_filter(*built, predicates, plan->plan_rows)) return std::nullopt;

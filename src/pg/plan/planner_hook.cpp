@@ -118,7 +118,7 @@ void keep_scrolling(PlannedStmt* statement, int options, bool could_scroll) {
                          (options & CURSOR_OPT_NO_SCROLL) == 0 && could_scroll);
     pg_call([&] {
         if (wanted && !ExecSupportsBackwardScan(statement->planTree))
-            statement->planTree = materialize_finished_plan(statement->planTree);
+            statement->planTree = materialised_maylongjmp(statement->planTree);
     });
 }
 

@@ -79,7 +79,7 @@ class Replacer {
                 if (bms_is_member(lfirst_node(NestLoopParam, cell)->paramno, inner->allParam))
                     wanted = false;
         }
-        if (wanted) plan->righttree = pg_call([&] { return materialize_finished_plan(inner); });
+        if (wanted) plan->righttree = pg_call([&] { return materialised_maylongjmp(inner); });
     }
 
     PlannedStmt* statement_;
@@ -88,6 +88,22 @@ class Replacer {
 };
 
 }  // namespace
+
+// What materialize_finished_plan() makes has the columns of the plan below, which a LoomScan states
+// in terms that only it can resolve; EXPLAIN would fail.
+Plan* materialised_maylongjmp(Plan* plan) {
+    Plan* material = materialize_finished_plan(plan);
+    material->targetlist = NIL;
+    const ListCell* cell;
+    foreach (cell, plan->targetlist) {
+        auto* entry = copy_object_maylongjmp(lfirst_node(TargetEntry, cell));
+        auto* expr = reinterpret_cast<Node*>(entry->expr);
+        entry->expr = reinterpret_cast<Expr*>(makeVar(OUTER_VAR, entry->resno, exprType(expr),
+                                                      exprTypmod(expr), exprCollation(expr), 0));
+        material->targetlist = lappend(material->targetlist, entry);
+    }
+    return material;
+}
 
 bool replace_subtrees(PlannedStmt* statement) {
     Replacer replacer(statement);
@@ -103,7 +119,7 @@ bool replace_subtrees(PlannedStmt* statement) {
         // PostgreSQL reads a Sort again without sorting again, and relies on it.
         if (replaced != subplan && IsA(subplan, Sort) && IsA(replaced, CustomScan) &&
             bms_is_empty(subplan->extParam))
-            replaced = pg_call([&] { return materialize_finished_plan(replaced); });
+            replaced = pg_call([&] { return materialised_maylongjmp(replaced); });
         lfirst(cell) = replaced;
     }
     return replacer.count() > 0;

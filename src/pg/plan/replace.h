@@ -9,4 +9,7 @@ namespace loom::pg {
 /// one.
 bool replace_subtrees(PlannedStmt* statement);
 
+/// Puts a Material on a finished plan.
+Plan* materialised_maylongjmp(Plan* plan);
+
 }  // namespace loom::pg

@@ -214,7 +214,7 @@ Node SchemaPlan::add(const Field& field, Place place, const std::string& name) {
         case TypeId::kMap:
             return add_map(field, std::move(place), std::move(node));
         case TypeId::kStruct:
-            return add_struct(field, std::move(place), std::move(node));
+            return add_struct(field, place, std::move(node));
         default:
             return add_leaf(field, place, std::move(node));
     }
@@ -310,30 +310,33 @@ void SchemaPlan::write_element(ThriftWriter& out, const Element& element) {
     out.field_binary(4, element.name);
     if (element.children >= 0) out.field_i32(5, element.children);
     if (element.converted != kConvertedNone) out.field_i32(6, element.converted);
-    if (element.logical == LogicalType::kDecimal) {
-        out.field_i32(7, element.type->scale);
-        out.field_i32(8, element.type->precision);
+    // The root and the repeated groups stand for no field: they have no type, and no logical one.
+    if (element.type != nullptr && element.logical != LogicalType::kNone) {
+        if (element.logical == LogicalType::kDecimal) {
+            out.field_i32(7, element.type->scale);
+            out.field_i32(8, element.type->precision);
+        }
+        write_logical_type(out, element.logical, *element.type);
     }
-    if (element.logical != LogicalType::kNone) write_logical_type(out, element);
     out.end_struct();
 }
 
-void SchemaPlan::write_logical_type(ThriftWriter& out, const Element& element) {
+void SchemaPlan::write_logical_type(ThriftWriter& out, LogicalType logical,
+                                    const column::DataType& type) {
     out.begin_struct(10);
-    out.begin_struct(static_cast<int>(element.logical));
-    switch (element.logical) {
+    out.begin_struct(static_cast<int>(logical));
+    switch (logical) {
         case LogicalType::kDecimal:
-            out.field_i32(1, element.type->scale);
-            out.field_i32(2, element.type->precision);
+            out.field_i32(1, type.scale);
+            out.field_i32(2, type.precision);
             break;
         case LogicalType::kTime:
         case LogicalType::kTimestamp: {
-            const bool utc =
-                element.logical == LogicalType::kTimestamp && !element.type->timezone.empty();
+            const bool utc = logical == LogicalType::kTimestamp && !type.timezone.empty();
             out.field_bool(1, utc);
-            const int unit = element.type->unit == TimeUnit::kNano    ? 3
-                             : element.type->unit == TimeUnit::kMicro ? 2
-                                                                      : 1;
+            const int unit = type.unit == TimeUnit::kNano    ? 3
+                             : type.unit == TimeUnit::kMicro ? 2
+                                                             : 1;
             out.begin_struct(2);
             out.begin_struct(unit);
             out.end_struct();
@@ -341,8 +344,8 @@ void SchemaPlan::write_logical_type(ThriftWriter& out, const Element& element) {
             break;
         }
         case LogicalType::kInteger: {
-            const bool is_signed = column::is_signed_integer(element.type->id);
-            out.field_byte(1, static_cast<int8_t>(8 * byte_width(*element.type)));
+            const bool is_signed = column::is_signed_integer(type.id);
+            out.field_byte(1, static_cast<int8_t>(8 * byte_width(type)));
             out.field_bool(2, is_signed);
             break;
         }

@@ -67,7 +67,8 @@ struct SchemaPlan {
     Node add_struct(const column::Field& field, const Place& place, Node node);
     Node add_leaf(const column::Field& field, const Place& place, Node node);
     static void write_element(ThriftWriter& out, const Element& element);
-    static void write_logical_type(ThriftWriter& out, const Element& element);
+    static void write_logical_type(ThriftWriter& out, LogicalType logical,
+                                   const column::DataType& type);
 
     std::vector<Element> elements_;
 };

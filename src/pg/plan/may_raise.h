@@ -1,0 +1,12 @@
+#pragma once
+// Which expressions of PostgreSQL raise no error, whatever the rows.
+
+#include "pg/compat/backend.h"
+
+namespace loom::pg {
+
+/// Returns whether evaluating an expression that stays with PostgreSQL might raise an error for
+/// some row, so that rows may not be taken away before it: nobody would see the error then.
+bool may_raise(Node* node);
+
+}  // namespace loom::pg

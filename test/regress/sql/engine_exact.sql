@@ -1,0 +1,29 @@
+-- What random queries (loom-random-queries) have found: errors and types are PostgreSQL's as well.
+-- Values that the engine wants before the first row, and that nobody asks for in the end.
+SELECT same('SELECT ' || query) AS result, query
+FROM unnest(ARRAY[
+    'id, CASE WHEN id < 0 THEN tz_us < timestamptz ''1999-04-04'' - interval ''100000 months'' END FROM %t WHERE id < 50',
+    'word, sum(CASE tz_us WHEN timestamptz ''1999-04-04'' - interval ''100000 months'' THEN id END) FROM %t WHERE id < 0 GROUP BY word',
+    'id FROM %t WHERE id < 9 AND (id >= 0 OR tz_us < timestamptz ''1999-04-04'' - interval ''100000 months'')',
+    'count(tz_us < timestamptz ''1999-04-04'' - interval ''100000 months'') FROM %t WHERE id < 50']) query;
+SET plan_cache_mode = force_generic_plan;
+PREPARE unasked(int) AS SELECT count(*) FROM six_p WHERE id < 0 AND id < 10 / $1;
+EXECUTE unasked(0);
+SET pg_loom.enabled = off;
+EXECUTE unasked(0);
+DEALLOCATE unasked;
+PREPARE unasked(int) AS SELECT count(*) FROM six_p WHERE id < 0 AND id < 10 / $1;
+EXECUTE unasked(0);
+DEALLOCATE unasked;
+RESET pg_loom.enabled;
+RESET plan_cache_mode;
+-- A condition of PostgreSQL's own that raises an error is not spared rows by a later one.
+SELECT same('SELECT id FROM %t WHERE tz_us < tz_us + interval ''2147483646 days'' AND (dt < ts_us) = (id < 0)') AS result;
+-- A limit below a join that multiplies its rows: a limit ends what comes before it, only.
+SELECT same('SELECT ' || query) AS result, query
+FROM unnest(ARRAY[
+    'a.id, b.id FROM (SELECT id FROM %t ORDER BY id LIMIT 9) a LEFT JOIN %t b ON b.i2 <> 0 WHERE b.id < 3000',
+    'count(*) FROM (SELECT id FROM %t LIMIT 9) a LEFT JOIN %t b ON b.id <> 0',
+    'count(*) FROM (SELECT id FROM %t LIMIT 9) a JOIN %t b ON b.id <> 0',
+    'count(*), count(a.b), count(b.b) FROM (SELECT true AS b FROM %t LIMIT 9) a FULL JOIN (SELECT b FROM %t WHERE id < 6000) b USING (b)',
+    'count(*) FROM (SELECT a.b FROM (SELECT true AS b FROM %t LIMIT 9) a JOIN %t b USING (b) LIMIT 10000) x']) query;
