@@ -3,6 +3,7 @@
 #include "pg/plan/builder.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "exec/query.h"
 #include "pg/bridge/bridge.h"
@@ -25,15 +26,16 @@ Scope scope_of(const List* tlist, int varno, const Built& below) {
         const auto* entry = lfirst_node(TargetEntry, cell);
         auto* expr = reinterpret_cast<Node*>(entry->expr);
         if (!below.present[i]) {
-            scope.push_back({nullptr, below.op.output[i++]});
+            scope.push_back({nullptr, below.op.output[i++], nullptr});
             continue;
         }
         auto* var = pg_call([&] {
             return makeVar(varno, entry->resno, exprType(expr), exprTypmod(expr),
                            exprCollation(expr), 0);
         });
-        scope.push_back({reinterpret_cast<Node*>(var), below.op.output[i++]});
+        scope.push_back({reinterpret_cast<Node*>(var), below.op.output[i++], nullptr});
     }
+    for (; i < below.op.output.size(); ++i) scope.push_back({nullptr, below.op.output[i], nullptr});
     return scope;
 }
 
@@ -116,6 +118,8 @@ const char* node_name(const Plan* plan) {
             return "SetOp";
         case T_ProjectSet:
             return "ProjectSet";
+        case T_CteScan:
+            return "CTE Scan";
         default:
             return "Plan";
     }
@@ -161,8 +165,6 @@ std::optional<Core> Builder::core(Plan* plan, Order order) {
             return join(reinterpret_cast<Join*>(plan),
                         reinterpret_cast<MergeJoin*>(plan)->mergeclauses);
         case T_NestLoop: {
-            if (reinterpret_cast<NestLoop*>(plan)->nestParams != NIL)
-                return refuse("a nested loop with parameters");
             const auto keys = order_of(outerPlan(plan));
             if (order == Order::kKept && (!keys || !keys->empty()))
                 return refuse("the order of a nested loop");
@@ -177,7 +179,7 @@ std::optional<Core> Builder::core(Plan* plan, Order order) {
         }
         case T_Unique: {
             auto* unique = reinterpret_cast<Unique*>(plan);
-            if (unique->numCols != list_length(plan->targetlist)) return refuse("DISTINCT ON");
+            if (unique->numCols != list_length(plan->targetlist)) return distinct_on(unique);
             return distinct(plan, unique->numCols, unique->uniqColIdx, unique->uniqOperators,
                             unique->uniqCollations, order);
         }
@@ -191,15 +193,17 @@ std::optional<Core> Builder::core(Plan* plan, Order order) {
         case T_MergeAppend:
             return merge_append(reinterpret_cast<MergeAppend*>(plan), order);
         case T_Result:
-            if (reinterpret_cast<Result*>(plan)->resconstantqual != nullptr)
-                return refuse("a condition without columns");
-            if (outerPlan(plan) == nullptr) return refuse("rows without a table");
-            return pass_through(plan, order);
+            return result(reinterpret_cast<Result*>(plan), order);
+        case T_CteScan:
+            return cte_scan(reinterpret_cast<CteScan*>(plan), order);
+        case T_WindowAgg:
+            return window(reinterpret_cast<WindowAgg*>(plan));
+        case T_SetOp:
+            return set_operation(reinterpret_cast<SetOp*>(plan));
         case T_Hash:
         case T_Material:
+        case T_Memoize:
             return pass_through(plan, order);
-        case T_WindowAgg:
-        case T_SetOp:
         case T_ProjectSet:
             return refuse("not one of the engine's operators");
         default:
@@ -261,30 +265,66 @@ Expr placeholder(const Node* expr) {
 
 std::optional<Built> Builder::build(Plan* plan, Order order) {
     top_ = false;
-    if (!reads_foreign_table(plan) && !IsA(plan, Hash) && !IsA(plan, Material)) return rows(plan);
+    if (!reads_foreign_table(plan, statement_) && !IsA(plan, Hash) && !IsA(plan, Material))
+        return rows(plan);
     auto built = core(plan, order);
-    if (!built) return std::nullopt;
-    const ListCell* cell;
+    if (!built || !add_quals(*built, plan->qual, plan->plan_rows)) return std::nullopt;
+    return add_target_list(std::move(*built), plan);
+}
+
+// Conditions that compare with an enclosing query's row become `lifted`; the others filter.
+bool Builder::add_quals(Core& core, List* quals, double rows) {
     std::vector<Expr> predicates;
-    foreach (cell, substituted(plan->qual, *built)) {
-        auto predicate = translate(static_cast<Node*>(lfirst(cell)), built->scope, "filter");
-        if (!predicate) return std::nullopt;
-        predicates.push_back(std::move(*predicate));
+    const ListCell* cell;
+    foreach (cell, substituted(quals, core)) {
+        auto* clause = static_cast<Node*>(lfirst(cell));
+        if (has_subplans(clause)) {
+            // Subqueries come last in PostgreSQL's order, and see the rows that are left.
+            if (!add_filter(core, std::exchange(predicates, {}), rows)) return false;
+            add_subplans(core, clause, true);
+        }
+        auto predicate = translator_.translate_with_outer(clause, core.scope);
+        if (!predicate) {
+            refuse("filter: " + translator_.reason());
+            return false;
+        }
+        if (has_outer(*predicate))
+            core.lifted.push_back(lift(std::move(*predicate), is_key_clause(clause)));
+        else
+            predicates.push_back(std::move(*predicate));
     }
-    if (!add_filter(*built, predicates, plan->plan_rows)) return std::nullopt;
+    return add_filter(core, predicates, rows);
+}
+
+std::optional<Built> Builder::add_target_list(Core core, Plan* plan) {
     std::vector<Expr> exprs;
     Built result;
-    foreach (cell, substituted(plan->targetlist, *built)) {
+    const ListCell* cell;
+    foreach (cell, substituted(plan->targetlist, core)) {
         auto* original = reinterpret_cast<Node*>(lfirst_node(TargetEntry, cell)->expr);
-        auto expr = translator_.translate(original, built->scope);
+        add_subplans(core, original, false);
+        auto expr = translator_.translate(original, core.scope);
         result.present.push_back(expr.has_value());
         if (!expr && !IsA(original, Var) && !IsA(original, Const))
             return refuse<Built>("output: " + translator_.reason());
         exprs.push_back(expr ? std::move(*expr) : placeholder(original));
     }
-    result.op = is_identity(exprs, built->op.output.size())
-                    ? std::move(built->op)
-                    : project(std::move(built->op), std::move(exprs));
+    // What lifted conditions read goes up with the rows.
+    std::vector<int> places(core.op.output.size(), -1);
+    for (Lifted& lifted : core.lifted)
+        renumber(lifted.predicate, [&](int column) {
+            int& place = places[static_cast<size_t>(column)];
+            if (place < 0) {
+                place = static_cast<int>(exprs.size());
+                exprs.push_back(
+                    plan::make_column(column, core.op.output[static_cast<size_t>(column)]));
+            }
+            return place;
+        });
+    result.lifted = std::move(core.lifted);
+    result.op = is_identity(exprs, core.op.output.size())
+                    ? std::move(core.op)
+                    : project(std::move(core.op), std::move(exprs));
     if (!check(result.op)) return std::nullopt;
     return result;
 }
@@ -292,15 +332,29 @@ std::optional<Built> Builder::build(Plan* plan, Order order) {
 namespace {
 
 bool is_leaf(const Node* node) {
-    return IsA(node, Var) || IsA(node, Aggref) || IsA(node, GroupingFunc);
+    return IsA(node, Var) || IsA(node, Aggref) || IsA(node, GroupingFunc) || IsA(node, WindowFunc);
 }
 
-// Appends the leaves of an expression to the List that `arg` points to.
+// A subquery is a leaf where the engine has its value, and computing it harms nobody.
+bool is_leaf_maylongjmp(Node* node, const Scope& scope) {
+    if (!IsA(node, SubPlan)) return is_leaf(node);
+    const int position = find_leaf_maylongjmp(scope, node);
+    if (position < 0) return false;
+    const auto& value = scope[static_cast<size_t>(position)].value;
+    return value == nullptr || never_faults(*value);
+}
+
+struct Collecting {
+    const Scope* scope;
+    List* leaves;
+};
+
 bool collect_maylongjmp(Node* node, void* arg) {
     if (node == nullptr) return false;
-    if (!is_leaf(node)) return walk_expression(node, collect_maylongjmp, arg);
-    auto* leaves = static_cast<List**>(arg);
-    *leaves = lappend(*leaves, node);
+    auto* collecting = static_cast<Collecting*>(arg);
+    if (!is_leaf_maylongjmp(node, *collecting->scope))
+        return walk_expression(node, collect_maylongjmp, arg);
+    collecting->leaves = lappend(collecting->leaves, node);
     return false;
 }
 
@@ -313,7 +367,8 @@ struct Rebasing {
 Node* rebase_maylongjmp(Node* node, void* arg) {
     if (node == nullptr) return nullptr;
     const auto* rebasing = static_cast<Rebasing*>(arg);
-    if (!is_leaf(node)) return mutate_expression(node, rebase_maylongjmp, arg);
+    if (!is_leaf_maylongjmp(node, *rebasing->scope))
+        return mutate_expression(node, rebase_maylongjmp, arg);
     const int position = find_leaf_maylongjmp(*rebasing->scope, node);
     return reinterpret_cast<Node*>(copy_object_maylongjmp(rebasing->columns[position]));
 }
@@ -325,6 +380,7 @@ bool is_worthwhile(const Operator& op) {
         case OperatorKind::kAggregate:
         case OperatorKind::kSort:
         case OperatorKind::kLimit:
+        case OperatorKind::kWindow:
             return true;
         default:
             return std::any_of(op.inputs.begin(), op.inputs.end(), is_worthwhile);
@@ -334,21 +390,22 @@ bool is_worthwhile(const Operator& op) {
 // Lays out the tuple that the engine hands to PostgreSQL, and PostgreSQL's expressions over it.
 class TopLayout {
   public:
-    TopLayout(Plan* plan, const Core& core)
-        : plan_(plan), core_(core), columns_(core.scope.size(), nullptr) {}
+    TopLayout(Plan* plan, const Core& core) : plan_(plan), core_(core) {}
 
     // Adds an expression that the engine computes.
     Var* add(Node* original, plan::Expr expr) {
-        if (expr.kind == ExprKind::kColumn) return column(expr.index);
-        return append(original, std::move(expr));
+        const Leaf* leaf = expr.kind == ExprKind::kColumn
+                               ? &core_.scope[static_cast<size_t>(expr.index)]
+                               : nullptr;
+        return leaf != nullptr && leaf->node != nullptr && leaf->value == nullptr ? column(expr.index) : append(original, std::move(expr));
     }
 
     // Rewrites an expression that PostgreSQL computes; null if the engine lacks what it reads.
     Node* keep(Node* node) {
-        List* leaves = NIL;
-        pg_call([&] { collect_maylongjmp(node, &leaves); });
+        Collecting collecting{&core_.scope, NIL};
+        pg_call([&] { collect_maylongjmp(node, &collecting); });
         const ListCell* cell;
-        foreach (cell, leaves) {
+        foreach (cell, collecting.leaves) {
             const int position = find_leaf(core_.scope, static_cast<Node*>(lfirst(cell)));
             if (position < 0) return nullptr;
             column(position);
@@ -362,9 +419,12 @@ class TopLayout {
 
   private:
     Var* column(int position) {
+        if (columns_.size() < core_.scope.size()) columns_.resize(core_.scope.size(), nullptr);
         Var*& var = columns_[static_cast<size_t>(position)];
         const Leaf& leaf = core_.scope[static_cast<size_t>(position)];
-        if (var == nullptr) var = append(leaf.node, plan::make_column(position, leaf.type));
+        if (var == nullptr)
+            var = append(leaf.node,
+                         leaf.value ? *leaf.value : plan::make_column(position, leaf.type));
         return var;
     }
 
@@ -389,8 +449,9 @@ class TopLayout {
 }  // namespace
 
 std::optional<BuiltPlan> Builder::build_top(Plan* plan) {
-    // A Hash belongs to its join, and a Material spares PostgreSQL to do the work again.
-    if (IsA(plan, Hash) || IsA(plan, Material)) return refuse<BuiltPlan>("");
+    // A Hash belongs to its join, and a Material spares PostgreSQL to do the work again, as the
+    // rows of a CTE do.
+    if (IsA(plan, Hash) || IsA(plan, Material) || IsA(plan, CteScan)) return refuse<BuiltPlan>("");
     top_ = true;
     auto built = core(plan, Order::kKept);
     if (!built) return std::nullopt;
@@ -400,6 +461,11 @@ std::optional<BuiltPlan> Builder::build_top(Plan* plan) {
     List* kept_quals = NIL;
     foreach (cell, substituted(plan->qual, *built)) {
         auto* clause = static_cast<Node*>(lfirst(cell));
+        if (has_subplans(clause)) {
+            if (!add_filter(*built, std::exchange(predicates, {}), plan->plan_rows))
+                return std::nullopt;
+            add_subplans(*built, clause, true);
+        }
         auto predicate = translator_.translate(clause, built->scope);
         // A clause may come before one that PostgreSQL keeps only if nobody can tell.
         if (predicate && (kept_quals == NIL || cannot_fault(*predicate))) {
@@ -414,6 +480,7 @@ std::optional<BuiltPlan> Builder::build_top(Plan* plan) {
     foreach (cell, substituted(plan->targetlist, *built)) {
         const auto* entry = lfirst_node(TargetEntry, cell);
         auto* original = reinterpret_cast<Node*>(entry->expr);
+        add_subplans(*built, original, false);
         auto expr = translator_.translate(original, built->scope);
         Node* kept = nullptr;
         if (expr && !plan::columns_of(*expr).empty()) {
