@@ -209,10 +209,16 @@ std::optional<Core> Builder::set_operation(SetOp* node) {
     const size_t flag = static_cast<size_t>(node->flagColIdx - 1);
     if (source.scope[flag].node == nullptr || source.op.output[flag] != kInt4)
         return refuse("a set operation without a flag");
+    Node* source_flag = source.scope[flag].node;
+    source.scope[flag].node = nullptr;
     const bool all = node->cmd == SETOPCMD_INTERSECT_ALL || node->cmd == SETOPCMD_EXCEPT_ALL;
     auto core =
         all ? set_of_all(node, std::move(source)) : set_of_distinct(node, std::move(source));
     if (!core || !check(core->op)) return std::nullopt;
+    // The flag stands in the target list all the same; nothing reads it.
+    core->substitutes.emplace_back(
+        source_flag,
+        pg_call([&] { return reinterpret_cast<Node*>(makeNullConst(INT4OID, -1, InvalidOid)); }));
     return core;
 }
 

@@ -30,10 +30,11 @@ bool find_calls_maylongjmp(Node* node, void* arg) {
     return false;
 }
 
-// A run condition names the node's own results by their places in its target list.
+// A run condition compares results of the node with what is constant; its columns are places in the
+// node's own target list.
 Node* insert_results_maylongjmp(Node* node, void* tlist) {
     if (node == nullptr) return nullptr;
-    if (IsA(node, Var) && reinterpret_cast<Var*>(node)->varno == 0) {
+    if (IsA(node, Var)) {
         const auto place = reinterpret_cast<Var*>(node)->varattno - 1;
         auto* entry = static_cast<TargetEntry*>(list_nth(static_cast<List*>(tlist), place));
         return reinterpret_cast<Node*>(copy_object_maylongjmp(entry->expr));

@@ -397,7 +397,9 @@ class TopLayout {
         const Leaf* leaf = expr.kind == ExprKind::kColumn
                                ? &core_.scope[static_cast<size_t>(expr.index)]
                                : nullptr;
-        return leaf != nullptr && leaf->node != nullptr && leaf->value == nullptr ? column(expr.index) : append(original, std::move(expr));
+        return leaf != nullptr && leaf->node != nullptr && leaf->value == nullptr
+                   ? column(expr.index)
+                   : append(original, std::move(expr));
     }
 
     // Rewrites an expression that PostgreSQL computes; null if the engine lacks what it reads.
