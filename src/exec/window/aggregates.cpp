@@ -5,10 +5,10 @@
 #include <cstring>
 #include <deque>
 
-#include "exec/aggregate/quotient.h"
 #include "exec/fault.h"
 #include "exec/query.h"
 #include "exec/window/functions.h"
+#include "sql/decimal.h"
 
 namespace loom::exec {
 
@@ -141,6 +141,14 @@ constexpr Int128 power_of_ten(int exponent) {
     throw Unrepresentable("the sum of a window needs more than 38 digits");
 }
 
+// The quotient that ends an average in numeric.
+plan::Decimal average(Int128 sum, int scale, int64_t number) {
+    sql::Fault fault;
+    const sql::Decimal quotient = sql::decimal_divide({sum, scale}, {number, 0}, fault);
+    if (fault.bits() != 0) too_large();
+    return {quotient.unscaled, quotient.scale};
+}
+
 // Sums and averages of integers and numerics.
 template <typename T>
 void exact(const WindowInput& input, StoredColumn& out) {
@@ -164,11 +172,8 @@ void exact(const WindowInput& input, StoredColumn& out) {
     switch (plan::physical(out.type())) {
         case Physical::kDecimal: {
             Results<plan::Decimal> results(input);
-            return each(results, [&](Int128 sum, int64_t number) {
-                plan::Decimal quotient;
-                if (!divide(sum, scale, number, &quotient)) too_large();
-                return quotient;
-            });
+            return each(results,
+                        [&](Int128 sum, int64_t number) { return average(sum, scale, number); });
         }
         case Physical::kInt64: {
             Results<int64_t> results(input);
@@ -370,7 +375,10 @@ void best(const WindowInput& input, StoredColumn& out, bool maximum) {
 }  // namespace
 
 bool has_window_aggregate(uint32_t function, std::span<const plan::Type> args) {
-    return kind_of(function) && aggregate_type(function, args);
+    const auto kind = kind_of(function);
+    if (!kind || !aggregate_type(function, args)) return false;
+    // Numerics with scales of their own have no sums of prefixes, and equal ones are not alike.
+    return *kind == Kind::kCount || plan::physical(args[0]) != Physical::kDecimal;
 }
 
 void compute_aggregate(uint32_t function, const WindowInput& input, StoredColumn& out) {

@@ -1,7 +1,7 @@
 #pragma once
 // Turns one subtree of a finished plan into a plan of the engine. One file per family of nodes:
-// builder.cpp the frame, build_scan.cpp, build_rows.cpp, build_join.cpp, build_group.cpp,
-// build_order.cpp, build_subplan.cpp.
+// builder.cpp the frame, build_top.cpp, build_scan.cpp, build_rows.cpp, build_join.cpp,
+// build_group.cpp, build_order.cpp, build_subplan.cpp, build_sets.cpp, build_window.cpp.
 //
 // Plans are converted after set_plan_references: an expression's columns are positions in the
 // target lists of the nodes below (OUTER_VAR, INNER_VAR) or attributes of the scan's relation. So
@@ -178,6 +178,11 @@ Scope scope_of(const List* tlist, int varno, const Built& below);
 
 /// Rewrites an expression of `plan` in terms of the relations below it, for EXPLAIN.
 Node* in_terms_of_relations(Node* node, Plan* plan);
+
+/// Returns the quals or target list of a node with a core's substitutes.
+List* substituted(List* list, const Core& core);
+/// Returns whether the expressions are columns 0 to `width` - 1, in order.
+bool is_identity(const std::vector<plan::Expr>& exprs, size_t width);
 
 /// Puts a projection on `input`.
 plan::Operator project(plan::Operator input, std::vector<plan::Expr> exprs);
