@@ -30,7 +30,8 @@ void WindowSink::finish(Tasks& tasks) {
         const WindowPlan::Call& call = window_.calls[static_cast<size_t>(task)];
         const WindowInput input{rows,      partitions,  peers,   frames,
                                 call.args, call.filter, budget_, tasks.poll(worker)};
-        compute_window(call.function, input, result.column(types_.size() + static_cast<size_t>(task)));
+        compute_window(call.function, input,
+                       result.column(types_.size() + static_cast<size_t>(task)));
     });
     for (size_t i = 0; i < types_.size(); ++i)
         result.column(i).append_store(std::move(rows.column(i)));
