@@ -21,6 +21,7 @@ struct CompiledPipeline {
     bool ordered = false;  ///< the source's order must stay: one worker
     Then then = Then::kResult;
     CompiledPipeline* target = nullptr;
+    std::vector<CompiledPipeline*> further_targets;  ///< kFeed: that read the same rows
     int target_join = -1;
     std::vector<int> build_keys;       ///< kBuild: key columns of the stored rows
     std::vector<int> encode;           ///< kBuild: columns that become dictionary codes

@@ -186,6 +186,8 @@ void Query::State::deliver(CompiledPipeline& compiled) {
             std::shared_ptr<RowSet>& stored = compiled.target->pipeline.stored;
             if (stored == nullptr) stored = std::make_shared<RowSet>();
             stored->add(std::move(set));
+            for (CompiledPipeline* other : compiled.further_targets)
+                other->pipeline.stored = stored;
             break;
         }
         case CompiledPipeline::Then::kBuild: {
@@ -195,6 +197,8 @@ void Query::State::deliver(CompiledPipeline& compiled) {
             Join& join = compiled.target->pipeline.joins[compiled.target_join];
             join.table =
                 std::make_shared<JoinTable>(std::move(rows), compiled.build_keys, poll(0), &budget);
+            if (join.single && !join.table->unique())
+                throw Unrepresentable("more than one row from a subquery");
             if (join.matched != nullptr) {
                 const auto length = static_cast<uint64_t>(join.table->length());
                 join.matched->resize(length);
@@ -299,9 +303,22 @@ bool supports(const plan::Operator& root, std::string* reason) {
     for (const auto* exprs : {&root.predicates, &root.expressions, &root.probe_keys,
                               &root.build_keys, &root.group_keys, &root.count, &root.offset})
         if (!supports_all(*exprs, reason)) return false;
-    if (root.null_aware) return refuse(reason, "NOT IN as a join");
+    const bool marks = root.join == plan::JoinType::kMark;
+    if (root.null_aware && (!marks || root.build_keys.size() != 1 || !root.predicates.empty()))
+        return refuse(reason, "NOT IN as a join");
     if (root.kind == plan::OperatorKind::kAppend && root.inputs.empty())
         return refuse(reason, "an append of nothing");
+    for (const plan::WindowCall& call : root.windows) {
+        if (!supports_all(call.args, reason) || !supports_all(call.filter, reason)) return false;
+        std::vector<plan::Type> args;
+        for (const plan::Expr& arg : call.args) args.push_back(arg.type);
+        const auto type = window_type(call.function, args);
+        if (!type || *type != call.type)
+            return refuse(reason, "a window function that the engine does not have");
+    }
+    const bool ranges = root.frame.mode == plan::FrameMode::kRange;
+    if (ranges && (!root.frame.start_offset.empty() || !root.frame.end_offset.empty()))
+        return refuse(reason, "a window frame by differences of values");
     if (root.group_keys.size() > 64) return refuse(reason, "more than 64 group keys");
     for (const plan::Aggregate& aggregate : root.aggregates) {
         if (!supports_all(aggregate.args, reason) || !supports_all(aggregate.filter, reason))

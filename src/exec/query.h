@@ -104,6 +104,9 @@ struct Profile {
 /// nothing if the engine does not have it.
 std::optional<plan::Type> aggregate_type(uint32_t function, std::span<const plan::Type> args);
 
+/// Likewise for a window function, or an aggregate over a window.
+std::optional<plan::Type> window_type(uint32_t function, std::span<const plan::Type> args);
+
 /// Tells whether the engine can run a plan; if not, `reason` says why, for a DBA.
 bool supports(const plan::Operator& root, std::string* reason);
 

@@ -100,6 +100,8 @@ class NoHost final : public Host {
 Value value_at(const Vector& vector, int64_t row) {
     if (vector.is_null(row)) return {};
     switch (physical(vector.type)) {
+        case plan::Physical::kBool:
+            return int64_t{vector.as<uint8_t>()[row]};
         case plan::Physical::kInt32:
             return int64_t{vector.as<int32_t>()[row]};
         case plan::Physical::kInt64:
@@ -155,6 +157,15 @@ Row joined(const Row& left, const Row& right) {
     return row;
 }
 
+// Three-valued IN: a NULL on either side leaves it open whether there is a match.
+Value mark_of(const Operator& op, const Row& left, const Rows& right, bool matched) {
+    bool open = false;
+    for (const Row& row : right)
+        open = open || (op.null_aware && (is_null(evaluate(op.probe_keys[0], left)) ||
+                                          is_null(evaluate(op.build_keys[0], row))));
+    return !matched && open ? Value() : Value(int64_t{matched ? 1 : 0});
+}
+
 Rows run_join(const Operator& op, const Rows& left, const Rows& right) {
     const Row no_left(op.inputs[0].output.size());
     const Row no_right(op.inputs[1].output.size());
@@ -182,6 +193,7 @@ Rows run_join(const Operator& op, const Rows& left, const Rows& right) {
         if (op.join == JoinType::kAnti && !matched) rows.push_back(a);
         if ((op.join == JoinType::kLeft || op.join == JoinType::kFull) && !matched)
             rows.push_back(joined(a, no_right));
+        if (op.join == JoinType::kMark) rows.push_back(joined(a, {mark_of(op, a, right, matched)}));
     }
     for (size_t j = 0; j < right.size(); ++j) {
         if ((op.join == JoinType::kRight || op.join == JoinType::kFull) && !right_matched[j])
@@ -333,7 +345,7 @@ class Generator {
     Operator join(Operator left, Operator right) {
         Operator op;
         op.kind = OperatorKind::kJoin;
-        op.join = static_cast<JoinType>(below(8));
+        op.join = static_cast<JoinType>(below(9));
         const bool keyless = below(10) == 0 && left.rows * right.rows < 3e5;
         const int64_t keys = keyless ? 0 : 1 + below(2);
         for (int64_t i = 0; i < keys; ++i) {
@@ -342,7 +354,11 @@ class Generator {
             op.build_keys.push_back(column(right.output, type));
         }
         op.inputs = {std::move(left), std::move(right)};
-        if (below(3) == 0) op.predicates.push_back(less(plan::joined_types(op)));
+        std::vector<plan::Type> both = op.inputs[0].output;
+        both.insert(both.end(), op.inputs[1].output.begin(), op.inputs[1].output.end());
+        if (below(3) == 0) op.predicates.push_back(less(both));
+        op.null_aware =
+            op.join == JoinType::kMark && keys == 1 && op.predicates.empty() && below(2) == 0;
         op.output = op.join == JoinType::kSemi || op.join == JoinType::kAnti ? op.inputs[0].output
                     : op.join == JoinType::kRightSemi || op.join == JoinType::kRightAnti
                         ? op.inputs[1].output
@@ -576,6 +592,41 @@ TEST(Query, ManyRowsAreSortedInRanges) {
     EXPECT_TRUE(run_engine(limit_of(from_host, 10, 100'000), tables, 4096, 1, kLittleMemory,
                            &temp_bytes) == slice);
     EXPECT_GT(temp_bytes, 0U);
+}
+
+TEST(Query, SharedRowsAreReadByAll) {
+    Generator make(3);
+    const std::vector<Table> tables = {make.table(3000)};
+    Operator shared;
+    shared.kind = OperatorKind::kShared;
+    shared.source = 0;
+    shared.output = tables[0].types;
+    shared.inputs = {make.filter(Generator::rows(0, tables[0]))};
+    const Rows kept = run_engine(shared, tables, 500, 1);
+    Operator join = make.join(shared, shared);
+    join.join = JoinType::kSemi;
+    join.output = shared.output;
+    Operator append;
+    append.kind = OperatorKind::kAppend;
+    append.output = shared.output;
+    append.inputs = {shared, shared, join};
+    // The source hands out its rows once.
+    EXPECT_GE(run_engine(append, tables, 500, 1).size(), kept.size() * 2);
+    compare(append, tables, 500, 3);
+}
+
+TEST(Query, SingleJoinsRefuseASecondMatch) {
+    Generator make(4);
+    const std::vector<Table> tables = {make.table(10), make.table(300)};
+    Operator join = make.join(Generator::rows(0, tables[0]), Generator::rows(1, tables[1]));
+    join.join = JoinType::kLeft;
+    join.null_aware = false;
+    join.predicates.clear();
+    join.probe_keys = {plan::make_column(0, kInt4)};
+    join.build_keys = {plan::make_column(0, kInt4)};
+    join.output = plan::joined_types(join);
+    join.single = true;
+    EXPECT_THROW(run_engine(join, tables, 100, 1), Unrepresentable);
 }
 
 TEST(Query, AppendKeepsAllRows) {

@@ -97,8 +97,9 @@ Map narrow_join(Operator& op, const Needed& needed) {
     Needed build(build_width);
     // Columns of the output are those of both sides, or of the one that is kept.
     const size_t build_first = drops_probe(op.join) ? 0 : probe_width;
+    const bool marks = op.join == JoinType::kMark;
     for (size_t i = 0; i < needed.size(); ++i) {
-        if (!needed[i]) continue;
+        if (!needed[i] || (marks && i == probe_width)) continue;
         if (i < build_first)
             probe[i] = true;
         else
@@ -127,7 +128,10 @@ Map narrow_join(Operator& op, const Needed& needed) {
         return probe_map;
     }
     op.output = joined_types(op);
-    return joined;
+    if (!marks) return joined;
+    Map marked(probe_map);
+    marked.push_back(new_probe_width);
+    return marked;
 }
 
 Map narrow_aggregate(Operator& op, const Needed& needed) {
@@ -176,6 +180,40 @@ Map narrow_append(Operator& op, const Needed& needed) {
     return map_of(needed);
 }
 
+// All operators that share rows must go on sharing them, so they keep every column.
+Map narrow_shared(Operator& op) {
+    const Needed all(op.output.size(), true);
+    select_columns(op.inputs[0], all, narrow(op.inputs[0], all));
+    return map_of(all);
+}
+
+Map narrow_window(Operator& op, const Needed& needed) {
+    const size_t width = op.inputs[0].output.size();
+    Needed below(needed.begin(), needed.begin() + static_cast<ptrdiff_t>(width));
+    const Needed calls(needed.begin() + static_cast<ptrdiff_t>(width), needed.end());
+    keep(op.windows, calls);
+    std::vector<Type> types(op.output.begin() + static_cast<ptrdiff_t>(width), op.output.end());
+    keep(types, calls);
+    need(op.group_keys, below);
+    for (const SortKey& key : op.sort_keys) below[static_cast<size_t>(key.column)] = true;
+    for (const WindowCall& call : op.windows) {
+        need(call.args, below);
+        need(call.filter, below);
+    }
+    Map map = narrow(op.inputs[0], below);
+    remap(op.group_keys, map);
+    for (SortKey& key : op.sort_keys) key.column = map[static_cast<size_t>(key.column)];
+    for (WindowCall& call : op.windows) {
+        remap(call.args, map);
+        remap(call.filter, map);
+    }
+    op.output = op.inputs[0].output;
+    auto next = static_cast<int>(op.output.size());
+    for (const bool wanted : calls) map.push_back(wanted ? next++ : -1);
+    op.output.insert(op.output.end(), types.begin(), types.end());
+    return map;
+}
+
 Map narrow(Operator& op, const Needed& needed) {
     switch (op.kind) {
         case OperatorKind::kScan:
@@ -196,6 +234,10 @@ Map narrow(Operator& op, const Needed& needed) {
             return narrow_aggregate(op, needed);
         case OperatorKind::kAppend:
             return narrow_append(op, needed);
+        case OperatorKind::kShared:
+            return narrow_shared(op);
+        case OperatorKind::kWindow:
+            return narrow_window(op, needed);
     }
     return map_of(Needed(needed.size(), true));
 }

@@ -124,4 +124,53 @@ TEST(Narrow, SortKeysSurvive) {
     EXPECT_EQ(to_text(root), "project a1\n  sort a3 desc\n    scan a (a1, a3)\n");
 }
 
+TEST(Narrow, MarkJoinsOutputTheProbeSideAndTheMark) {
+    Operator join = over(OperatorKind::kJoin, {scan("a", 3), scan("b", 3)});
+    join.join = JoinType::kMark;
+    join.output = joined_types(join);
+    join.probe_keys = {make_column(0, kInt)};
+    join.build_keys = {make_column(1, kInt)};
+    join.predicates = {
+        make_call(65, make_type(TypeId::kBool), {make_column(1, kInt), make_column(3 + 2, kInt)})};
+    Operator root = over(OperatorKind::kProject, {join});
+    root.expressions = {make_column(3, make_type(TypeId::kBool)), make_column(2, kInt)};
+    root.output = {make_type(TypeId::kBool), kInt};
+    drop_unused_columns(root);
+    EXPECT_EQ(to_text(root),
+              "project mark, a2\n  mark join on a0 = b1 where #65(a1, b2)\n"
+              "    scan a (a0, a1, a2)\n    scan b (b1, b2)\n");
+}
+
+TEST(Narrow, WindowsKeepWhatTheirCallsRead) {
+    Operator window = over(OperatorKind::kWindow, {scan("a", 6)});
+    window.group_keys = {make_column(1, kInt)};
+    window.sort_keys = {{3, false, false}};
+    for (const int column : {2, 4}) {
+        WindowCall call;
+        call.function = 3112;
+        call.type = kInt;
+        call.args = {make_column(column, kInt)};
+        window.windows.push_back(call);
+        window.output.push_back(kInt);
+    }
+    Operator root = project(window, {6 + 1, 0});
+    drop_unused_columns(root);
+    EXPECT_EQ(to_text(root),
+              "project #3112(a4), a0\n"
+              "  window #3112(a4) partition by a1 order by a3 range first to current\n"
+              "    scan a (a0, a1, a3, a4)\n");
+}
+
+TEST(Narrow, SharedRowsKeepAllColumns) {
+    Operator below = project(scan("a", 4), {3, 1});
+    Operator shared = over(OperatorKind::kShared, {below});
+    shared.source = 0;
+    Operator append = over(OperatorKind::kAppend, {project(shared, {1}), project(shared, {0})});
+    drop_unused_columns(append);
+    EXPECT_EQ(to_text(append),
+              "append\n  project a1\n    shared 1\n      project a3, a1\n"
+              "        scan a (a1, a3)\n  project a3\n    shared 1\n      project a3, a1\n"
+              "        scan a (a1, a3)\n");
+}
+
 }  // namespace loom::plan

@@ -19,7 +19,13 @@ enum class OperatorKind : uint8_t {
     kAggregate,  ///< outputs group keys, then aggregates
     kSort,       ///< by `sort_keys`; with `count` a top-n
     kLimit,
-    kAppend  ///< rows of all inputs, one after the other in no order
+    kAppend,  ///< rows of all inputs, one after the other in no order
+    /// Rows of the input, computed once for all operators of the same `source`. Their inputs are
+    /// alike.
+    kShared,
+    /// Rows of the input, which comes in the order of partitions and within them of `sort_keys`;
+    /// then a column for each of `windows`. `group_keys` are the partitions' columns.
+    kWindow
 };
 
 /// inputs[0] is the probe side (PostgreSQL's outer), inputs[1] the build side (inner).
@@ -31,7 +37,9 @@ enum class JoinType : uint8_t {
     kSemi,       ///< probe rows with a match; outputs the probe side only
     kAnti,       ///< probe rows without a match; outputs the probe side only
     kRightSemi,  ///< build rows with a match; outputs the build side only
-    kRightAnti   ///< build rows without a match; outputs the build side only
+    kRightAnti,  ///< build rows without a match; outputs the build side only
+    /// All probe rows, each once; outputs the probe side, then a bool: whether there is a match.
+    kMark
 };
 
 /// One aggregate call. `function` is the aggregate's pg_proc OID.
@@ -41,6 +49,30 @@ struct Aggregate {
     std::vector<Expr> args;    ///< empty for count(*)
     std::vector<Expr> filter;  ///< FILTER (WHERE ...): nothing or one condition
     bool distinct = false;
+};
+
+/// Which rows of a partition a window function sees.
+enum class FrameMode : uint8_t { kRange, kRows, kGroups };
+enum class FrameBound : uint8_t {
+    kUnbounded,  ///< the partition's first or last row
+    kPreceding,  ///< an offset before the current row (kRows) or group of peers (kGroups)
+    kCurrent,    ///< the current row (kRows), or the first or last of its peers
+    kFollowing
+};
+struct Frame {
+    FrameMode mode = FrameMode::kRange;
+    FrameBound start = FrameBound::kUnbounded;
+    FrameBound end = FrameBound::kCurrent;
+    std::vector<Expr> start_offset;  ///< nothing or one int8 expression without columns
+    std::vector<Expr> end_offset;
+};
+
+/// One call over a window. `function` is the pg_proc OID of a window function or an aggregate.
+struct WindowCall {
+    uint32_t function = 0;
+    Type type;
+    std::vector<Expr> args;
+    std::vector<Expr> filter;  ///< as Aggregate's
 };
 
 struct SortKey {
@@ -55,7 +87,7 @@ struct Operator {
     std::vector<Type> output;
     double rows = 0;  ///< the planner's estimate of the output
 
-    int source = -1;                    ///< kScan, kRows
+    int source = -1;                    ///< kScan, kRows, kShared
     std::string name;                   ///< kScan: the table's name, for people
     std::vector<std::string> columns;   ///< kScan: names of the bound columns, for people
     std::vector<int32_t> host_columns;  ///< kScan, kRows: the host's numbers of the bound columns
@@ -67,13 +99,18 @@ struct Operator {
     JoinType join = JoinType::kInner;
     std::vector<Expr> probe_keys;  ///< kJoin, over the probe side's columns
     std::vector<Expr> build_keys;  ///< kJoin, over the build side's columns; same types
-    /// kAnti for NOT IN: a NULL on either side makes the answer unknown.
+    /// kAnti for NOT IN, kMark for IN: a NULL on either side makes the answer unknown.
     bool null_aware = false;
+    /// kLeft: a probe row may have one match at most; more are an error that PostgreSQL raises.
+    bool single = false;
 
     std::vector<Expr> group_keys;  ///< kAggregate; empty: one group, also for empty input
     /// kAggregate: no group for empty input even without keys (DISTINCT over constants).
     bool grouped = false;
     std::vector<Aggregate> aggregates;
+
+    std::vector<WindowCall> windows;  ///< kWindow
+    Frame frame;                      ///< kWindow
 
     std::vector<SortKey> sort_keys;
     std::vector<Expr>
@@ -99,8 +136,8 @@ class Names {
 std::string to_text(const Operator& root, const Names& names = {});
 std::string to_text(const Expr& expr, const Names& names = {});
 
-/// Returns the types of probe columns, then build columns, as a join outputs them before kSemi and
-/// kAnti drop a side.
+/// Returns the types of probe columns, then build columns (kMark: the mark), as a join outputs them
+/// before kSemi and kAnti drop a side.
 std::vector<Type> joined_types(const Operator& join);
 
 }  // namespace loom::plan

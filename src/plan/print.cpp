@@ -40,6 +40,8 @@ struct Printer {
     std::string array(const Expr& expr) const;
     std::string keys(const std::vector<SortKey>& sort_keys, const Labels& labels) const;
     std::string aggregate(const Aggregate& aggregate, const Labels& labels) const;
+    std::string call(const WindowCall& window, const Labels& labels) const;
+    std::string window(const Operator& op, const Labels& labels) const;
     std::string line(const Operator& op, const std::vector<Labels>& inputs) const;
     Labels labels_of(const Operator& op, const std::vector<Labels>& inputs) const;
     Labels print(const Operator& op, int depth);
@@ -174,8 +176,30 @@ const char* join_name(JoinType type) {
             return "right semi join";
         case JoinType::kRightAnti:
             return "right anti join";
+        case JoinType::kMark:
+            return "mark join";
     }
     return "join";
+}
+
+std::string bound(FrameBound kind, const std::string& offset, const char* unbounded) {
+    switch (kind) {
+        case FrameBound::kUnbounded:
+            return unbounded;
+        case FrameBound::kPreceding:
+            return offset + " preceding";
+        case FrameBound::kCurrent:
+            return "current";
+        case FrameBound::kFollowing:
+            return offset + " following";
+    }
+    return "?";
+}
+
+// count(*), by its OID.
+bool is_count(const WindowCall& window) {
+    constexpr uint32_t kCountRows = 2803;
+    return window.function == kCountRows;
 }
 
 std::string Printer::keys(const std::vector<SortKey>& sort_keys, const Labels& labels) const {
@@ -197,6 +221,29 @@ std::string Printer::aggregate(const Aggregate& aggregate, const Labels& labels)
     if (!aggregate.filter.empty())
         result += " filter (where " + text(aggregate.filter[0], labels) + ")";
     return result;
+}
+
+std::string Printer::call(const WindowCall& window, const Labels& labels) const {
+    std::string result = names.function(window.function).name + "(";
+    result += window.args.empty() && is_count(window) ? "*" : list(window.args, labels, ", ");
+    result += ")";
+    if (!window.filter.empty()) result += " filter (where " + text(window.filter[0], labels) + ")";
+    return result;
+}
+
+std::string Printer::window(const Operator& op, const Labels& labels) const {
+    std::string result = "window";
+    for (size_t i = 0; i < op.windows.size(); ++i)
+        result += (i > 0 ? ", " : " ") + call(op.windows[i], labels);
+    if (!op.group_keys.empty()) result += " partition by " + list(op.group_keys, labels, ", ");
+    if (!op.sort_keys.empty()) result += " order by " + keys(op.sort_keys, labels);
+    const std::string offsets[] = {
+        op.frame.start_offset.empty() ? "" : text(op.frame.start_offset[0], {}),
+        op.frame.end_offset.empty() ? "" : text(op.frame.end_offset[0], {})};
+    constexpr const char* kModes[] = {"range", "rows", "groups"};
+    return result + fmt::format(" {} {} to {}", kModes[static_cast<size_t>(op.frame.mode)],
+                                bound(op.frame.start, offsets[0], "first"),
+                                bound(op.frame.end, offsets[1], "last"));
 }
 
 Labels joined(const std::vector<Labels>& inputs) {
@@ -227,6 +274,7 @@ std::string Printer::line(const Operator& op, const std::vector<Labels>& inputs)
         case OperatorKind::kJoin:
             result = join_name(op.join);
             if (op.null_aware) result += " null aware";
+            if (op.single) result = "single " + result;
             for (size_t i = 0; i < op.probe_keys.size(); ++i)
                 result += fmt::format("{} {} = {}", i > 0 ? " and" : " on",
                                       text(op.probe_keys[i], inputs[0]),
@@ -252,6 +300,10 @@ std::string Printer::line(const Operator& op, const std::vector<Labels>& inputs)
             return result;
         case OperatorKind::kAppend:
             return "append";
+        case OperatorKind::kShared:
+            return fmt::format("shared {}", op.source + 1);
+        case OperatorKind::kWindow:
+            return window(op, inputs[0]);
     }
     return result;
 }
@@ -270,10 +322,19 @@ Labels Printer::labels_of(const Operator& op, const std::vector<Labels>& inputs)
             for (const Aggregate& each : op.aggregates)
                 result.push_back(aggregate(each, inputs[0]));
             return result;
+        case OperatorKind::kWindow:
+            result = inputs[0];
+            for (const WindowCall& each : op.windows) result.push_back(call(each, inputs[0]));
+            return result;
         case OperatorKind::kJoin:
             if (op.join == JoinType::kSemi || op.join == JoinType::kAnti) return inputs[0];
             if (op.join == JoinType::kRightSemi || op.join == JoinType::kRightAnti)
                 return inputs[1];
+            if (op.join == JoinType::kMark) {
+                result = inputs[0];
+                result.emplace_back("mark");
+                return result;
+            }
             return joined(inputs);
         default:
             return inputs.empty() ? result : inputs[0];

@@ -17,10 +17,16 @@ constexpr int last(ExprKind) {
     return static_cast<int>(ExprKind::kAllOf);
 }
 constexpr int last(OperatorKind) {
-    return static_cast<int>(OperatorKind::kAppend);
+    return static_cast<int>(OperatorKind::kWindow);
 }
 constexpr int last(JoinType) {
-    return static_cast<int>(JoinType::kRightAnti);
+    return static_cast<int>(JoinType::kMark);
+}
+constexpr int last(FrameMode) {
+    return static_cast<int>(FrameMode::kGroups);
+}
+constexpr int last(FrameBound) {
+    return static_cast<int>(FrameBound::kFollowing);
 }
 constexpr int last(column::Scalar::Kind) {
     return static_cast<int>(column::Scalar::Kind::kBytes);
@@ -133,6 +139,23 @@ void visit(Archive& archive, Aggregate& aggregate) {
 }
 
 template <typename Archive>
+void visit(Archive& archive, WindowCall& call) {
+    archive(call.function);
+    archive(call.type);
+    archive(call.args);
+    archive(call.filter);
+}
+
+template <typename Archive>
+void visit(Archive& archive, Frame& frame) {
+    archive(frame.mode);
+    archive(frame.start);
+    archive(frame.end);
+    archive(frame.start_offset);
+    archive(frame.end_offset);
+}
+
+template <typename Archive>
 void visit(Archive& archive, SortKey& key) {
     archive(key.column);
     archive(key.descending);
@@ -155,9 +178,12 @@ void visit(Archive& archive, Operator& op) {
     archive(op.probe_keys);
     archive(op.build_keys);
     archive(op.null_aware);
+    archive(op.single);
     archive(op.group_keys);
     archive(op.grouped);
     archive(op.aggregates);
+    archive(op.windows);
+    archive(op.frame);
     archive(op.sort_keys);
     archive(op.count);
     archive(op.offset);

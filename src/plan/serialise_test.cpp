@@ -39,7 +39,26 @@ Operator sample() {
     sort.sort_keys = {{1, true, true}};
     sort.count = {make_constant(make_type(TypeId::kInt8), column::Scalar::of_int(-5))};
     sort.inputs = {aggregate};
-    return sort;
+    Operator shared;
+    shared.kind = OperatorKind::kShared;
+    shared.source = 1;
+    shared.output = sort.output;
+    shared.inputs = {sort};
+    Operator window;
+    window.kind = OperatorKind::kWindow;
+    window.group_keys = {make_column(0, sort.output[0])};
+    window.frame.mode = FrameMode::kRows;
+    window.frame.start = FrameBound::kPreceding;
+    window.frame.end = FrameBound::kUnbounded;
+    window.frame.start_offset = sort.count;
+    WindowCall call;
+    call.function = 3106;
+    call.type = sort.output[1];
+    call.args = {make_column(1, sort.output[1])};
+    window.windows = {call};
+    window.output = {sort.output[0], sort.output[1], call.type};
+    window.inputs = {shared};
+    return window;
 }
 
 }  // namespace
@@ -49,9 +68,12 @@ TEST(Serialise, ComesBackAsItWas) {
     const Operator back = deserialise(base::as_bytes(bytes));
     EXPECT_EQ(serialise(back), bytes);
     EXPECT_EQ(to_text(back), to_text(sample()));
-    EXPECT_EQ(back.inputs[0].inputs[0].host_columns, (std::vector<int32_t>{2, 7}));
-    EXPECT_TRUE(back.inputs[0].aggregates[0].distinct);
-    EXPECT_EQ(back.inputs[0].aggregates[0].filter[0].list[2].bytes, std::string("x\0y", 3));
+    EXPECT_EQ(back.frame.start, FrameBound::kPreceding);
+    EXPECT_EQ(back.frame.start_offset[0].value.integer, -5);
+    const Operator& aggregate = back.inputs[0].inputs[0].inputs[0];
+    EXPECT_EQ(aggregate.inputs[0].host_columns, (std::vector<int32_t>{2, 7}));
+    EXPECT_TRUE(aggregate.aggregates[0].distinct);
+    EXPECT_EQ(aggregate.aggregates[0].filter[0].list[2].bytes, std::string("x\0y", 3));
 }
 
 TEST(Serialise, EveryPrefixIsRefused) {

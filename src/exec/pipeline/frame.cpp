@@ -7,6 +7,16 @@ namespace loom::exec {
 
 using Kind = Slot::Kind;
 
+namespace {
+
+// Whether row `row` is NULL, be it by itself or by what its code stands for.
+bool is_null(const Vector& vector, int64_t row) {
+    return vector.is_null(row) ||
+           (vector.form == Form::kCodes && vector.dictionary->values.is_null(vector.code(row)));
+}
+
+}  // namespace
+
 Frame::Frame(const Pipeline& pipeline, base::MemoryBudget* budget)
     : pipeline_(pipeline), budget_(budget), selection_(budget), positions_(budget) {
     const size_t slots = pipeline.slots.size();
@@ -85,6 +95,29 @@ int32_t* Frame::write_rows(int slot) {
     return own_[slot].values.as<int32_t>();
 }
 
+void Frame::write_marks(const Join& join, std::span<const Vector> keys, const uint64_t* matched) {
+    Own& own = own_[join.mark_slot];
+    own.values.resize_discarding(static_cast<uint64_t>(length_));
+    uint8_t* marks = own.values.data();
+    for (int64_t i = 0; i < length_; ++i)
+        marks[i] = static_cast<uint8_t>(matched[i >> 6] >> (i & 63) & 1);
+    Vector& vector = vectors_[join.mark_slot];
+    vector = Vector{};
+    vector.type = plan::make_type(plan::TypeId::kBool);
+    vector.length = length_;
+    vector.values = marks;
+    present_[join.mark_slot] = 1;
+    // Nothing matches an empty side, not even NULL.
+    if (!join.null_aware || join.table->length() == 0) return;
+    own.validity.resize_discarding(static_cast<uint64_t>(base::bitmap_bytes(length_)));
+    vector.validity = own.validity.data();
+    for (int64_t i = 0; i < length_; ++i) {
+        bool known = marks[i] != 0 || !join.table->null_key();
+        for (const Vector& key : keys) known = known && !is_null(key, i);
+        base::put_bit(own.validity.data(), i, known);
+    }
+}
+
 Evaluator& Frame::evaluator(const Expression& expression) {
     for (auto& [known, evaluator] : step_evaluators_)
         if (known == &expression) return *evaluator;
@@ -116,6 +149,16 @@ void Frame::compute(int slot) {
             const RowStore& build = pipeline_.joins[definition.join].table->rows();
             vectors_[slot] = build.column(static_cast<size_t>(definition.index))
                                  .gather(rows, length_, own_[slot].values, own_[slot].validity);
+            break;
+        }
+        case Kind::kMark: {
+            const Join& join = pipeline_.joins[definition.join];
+            std::vector<Vector>& keys = probes_[definition.join]->keys;
+            keys.clear();
+            for (const int key : join.keys) keys.push_back(fetch(key));
+            uint64_t matched[kMaskWords];
+            join.table->test(keys, length_, matched, *probes_[definition.join]);
+            write_marks(join, keys, matched);
             break;
         }
         case Kind::kComputed:

@@ -74,6 +74,9 @@ class Frame {
     std::span<const Vector> vectors() const noexcept { return vectors_; }
     /// Makes room for a kBuildRow slot's rows, for the caller to fill.
     int32_t* write_rows(int slot);
+    /// Sets the kMark slot of `join`: bit i of `matched` says whether row i has a match. `keys` are
+    /// the probe side's.
+    void write_marks(const Join& join, std::span<const Vector> keys, const uint64_t* matched);
 
     /// Keeps the rows whose bits are set (`kept` of them). Slots not needed after step `step` are
     /// dropped.

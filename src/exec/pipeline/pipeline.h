@@ -24,6 +24,7 @@ struct Slot {
         kStored,       ///< column `index` of the stored rows that feed the pipeline
         kBuildRow,     ///< int32 row of join `index`'s build side that matches, or -1
         kBuildColumn,  ///< column `index` of a build side, at the rows of slot `row_slot`
+        kMark,         ///< whether join `join` (plan::JoinType::kMark) has a match
         kComputed      ///< `expression` over other slots (its columns are slot numbers)
     };
     Kind kind = Kind::kScan;
@@ -42,6 +43,9 @@ struct Join {
     std::shared_ptr<JoinTable> table;  ///< set when the build side is complete
     std::vector<int> keys;             ///< slots of the probe side
     int row_slot = -1;
+    int mark_slot = -1;                          ///< kMark
+    bool null_aware = false;                     ///< kMark
+    bool single = false;                         ///< build keys must be unique
     std::shared_ptr<const Expression> residual;  ///< over slots, or null
     /// kRight, kFull, kRightSemi, kRightAnti: one byte a build row, set when matched.
     std::shared_ptr<base::Buffer> matched;
@@ -53,7 +57,7 @@ struct Join {
     /// Whether a probe row without a match is dropped.
     bool drops_unmatched() const noexcept {
         return type != plan::JoinType::kLeft && type != plan::JoinType::kFull &&
-               type != plan::JoinType::kAnti;
+               type != plan::JoinType::kAnti && type != plan::JoinType::kMark;
     }
 };
 

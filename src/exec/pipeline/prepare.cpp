@@ -10,6 +10,8 @@ namespace {
 std::optional<Step> concrete(const Step& step, const Join& join) {
     Step result = step;
     const bool simple = join.residual == nullptr && !join.marks_build();
+    // A mark is computed when it is asked for.
+    if (simple && join.type == plan::JoinType::kMark) return std::nullopt;
     const bool filters = join.type == plan::JoinType::kSemi || join.type == plan::JoinType::kAnti;
     if (simple && filters) {
         result.kind = Step::Kind::kTest;

@@ -182,8 +182,9 @@ void Runner::process(Frame& frame, size_t step_index) {
             case Step::Kind::kMatch: {
                 const plan::JoinType type = pipeline_.joins[step.join].type;
                 match(frame, step_index);
-                // Semi and anti joins narrow the frame itself and go on with it.
-                if ((type != plan::JoinType::kSemi && type != plan::JoinType::kAnti) ||
+                // Semi, anti and mark joins go on with the frame itself.
+                if ((type != plan::JoinType::kSemi && type != plan::JoinType::kAnti &&
+                     type != plan::JoinType::kMark) ||
                     frame.length() == 0)
                     return;
                 break;
@@ -253,8 +254,7 @@ void Runner::match(Frame& frame, size_t step_index) {
             if (++pending == kBatchRows) {
                 flush();
                 // Further matches of a row that has one change nothing for these joins.
-                if ((join.type == plan::JoinType::kSemi || join.type == plan::JoinType::kAnti) &&
-                    (matched[i >> 6] >> (i & 63) & 1) != 0)
+                if (!pairs_out && join.matched == nullptr && (matched[i >> 6] >> (i & 63) & 1) != 0)
                     break;
                 if (!shared_.wants(index)) return;
             }
@@ -274,6 +274,7 @@ void Runner::match(Frame& frame, size_t step_index) {
         return;
     }
     if (pairs_out) return;
+    if (join.type == plan::JoinType::kMark) return frame.write_marks(join, scratch.keys, matched);
     if (join.type == plan::JoinType::kAnti) invert_mask(matched, frame.length());
     const int64_t left = simd::count_mask(matched, frame.length());
     frame.narrow(matched, left, index);

@@ -167,7 +167,33 @@ bool Builder::add_aggregate(Operator& op, Core& core, Aggref* call, const Scope&
     attempt.output.push_back(*type);
     if (!check(attempt)) return false;
     op = std::move(attempt);
-    core.scope.push_back({reinterpret_cast<Node*>(call), *type});
+    core.scope.push_back({reinterpret_cast<Node*>(call), *type, nullptr});
+    return true;
+}
+
+// Groups by what an enclosing query's row is compared with, so that each such row finds a group of
+// its own.
+bool Builder::group_by_lifted(Core& core, const std::vector<Lifted>& lifted) {
+    for (const Lifted& condition : lifted) {
+        if (!condition.is_key) {
+            refuse("group: a condition on an enclosing query that is no equality");
+            return false;
+        }
+        std::vector<plan::Expr>& keys = core.op.group_keys;
+        const plan::Expr& inner = condition.inner();
+        const auto known = std::find_if(keys.begin(), keys.end(), [&](const plan::Expr& key) {
+            return same_expression(key, inner);
+        });
+        const auto place = static_cast<int>(known - keys.begin());
+        if (known == keys.end()) {
+            keys.push_back(inner);
+            core.op.output.push_back(inner.type);
+            core.scope.push_back({nullptr, inner.type, nullptr});
+        }
+        Lifted above = condition;
+        above.predicate.args[0] = plan::make_column(place, inner.type);
+        core.lifted.push_back(std::move(above));
+    }
     return true;
 }
 
@@ -194,23 +220,16 @@ bool Builder::sort_groups(Core& core, Plan* input) {
 std::optional<Core> Builder::aggregate(Agg* node, Order order) {
     const bool top = top_;
     if (node->aggsplit != AGGSPLIT_SIMPLE) return refuse("a part of a parallel aggregate");
-    if (node->groupingSets != NIL || node->chain != NIL || node->aggstrategy == AGG_MIXED)
-        return refuse("grouping sets");
+    if (node->groupingSets != NIL) return grouping_sets(node);
     Plan* input = outerPlan(node);
     auto below = build(input, Order::kAny);
     if (!below) return std::nullopt;
-    const Scope scope = scope_of(input->targetlist, OUTER_VAR, *below);
-    Core core;
-    Operator& op = core.op;
-    op.kind = OperatorKind::kAggregate;
-    op.rows = node->plan.plan_rows;
-    op.grouped = node->aggstrategy != AGG_PLAIN;
-    op.inputs.push_back(std::move(below->op));
-    if (!add_group_keys(op, input, node->numCols, node->grpColIdx, node->grpOperators,
-                        node->grpCollations, scope))
-        return std::nullopt;
-
-    // Columns that are not keys depend on keys; as keys they part no group.
+    if (!below->lifted.empty() && node->aggstrategy == AGG_PLAIN &&
+        correlated_aggregate_ != &node->plan)
+        return refuse("group: a value of an enclosing query");
+    Core source;
+    source.scope = scope_of(input->targetlist, OUTER_VAR, *below);
+    source.op = std::move(below->op);
     List* calls = NIL;
     List* inputs = NIL;
     for (List* list : {node->plan.targetlist, node->plan.qual})
@@ -219,6 +238,19 @@ std::optional<Core> Builder::aggregate(Agg* node, Order order) {
             find_inputs_maylongjmp(reinterpret_cast<Node*>(list), &inputs);
         });
     const ListCell* cell;
+    foreach (cell, calls) add_subplans(source, static_cast<Node*>(lfirst(cell)), false);
+    const Scope& scope = source.scope;
+    Core core;
+    Operator& op = core.op;
+    op.kind = OperatorKind::kAggregate;
+    op.rows = node->plan.plan_rows;
+    op.grouped = node->aggstrategy != AGG_PLAIN || !below->lifted.empty();
+    op.inputs.push_back(std::move(source.op));
+    if (!add_group_keys(op, input, node->numCols, node->grpColIdx, node->grpOperators,
+                        node->grpCollations, scope))
+        return std::nullopt;
+
+    // Columns that are not keys depend on keys; as keys they part no group.
     foreach (cell, inputs) {
         const int position = find_leaf(scope, static_cast<Node*>(lfirst(cell)));
         if (position < 0) return refuse("group: a column of another kind");
@@ -226,13 +258,14 @@ std::optional<Core> Builder::aggregate(Agg* node, Order order) {
         if (std::any_of(groups.begin(), groups.end(),
                         [&](const plan::Expr& group) { return group.index == position; }))
             continue;
-        if (!op.grouped) return refuse("group: a column that is no key");
+        if (node->aggstrategy == AGG_PLAIN) return refuse("group: a column that is no key");
         const plan::Type type = scope[static_cast<size_t>(position)].type;
         op.group_keys.push_back(plan::make_column(position, type));
         op.output.push_back(type);
     }
     for (const plan::Expr& key : op.group_keys)
         core.scope.push_back(scope[static_cast<size_t>(key.index)]);
+    if (!group_by_lifted(core, below->lifted)) return std::nullopt;
 
     foreach (cell, calls) {
         auto* call = lfirst_node(Aggref, cell);
@@ -272,7 +305,7 @@ std::optional<Core> Builder::distinct(Plan* plan, int columns, const AttrNumber*
         return std::nullopt;
     for (const plan::Expr& key : core.op.group_keys)
         core.scope.push_back(scope[static_cast<size_t>(key.index)]);
-    if (!check(core.op)) return std::nullopt;
+    if (!group_by_lifted(core, below->lifted) || !check(core.op)) return std::nullopt;
     if (order == Order::kKept && !sort_groups(core, input)) return std::nullopt;
     return core;
 }

@@ -127,6 +127,7 @@ std::optional<Core> Builder::limit(Limit* node) {
     if (node->limitOption != LIMIT_OPTION_COUNT) return refuse("WITH TIES");
     auto core = pass_through(&node->plan, Order::kKept);
     if (!core) return std::nullopt;
+    if (!core->lifted.empty()) return refuse("limit: a value of an enclosing query");
     Operator op;
     op.kind = OperatorKind::kLimit;
     op.rows = node->plan.plan_rows;
@@ -192,12 +193,15 @@ std::optional<Builder::Keys> Builder::order_of(Plan* plan) {
                              node->sortOperators, node->collations, node->nullsFirst);
         }
         case T_Agg:
-            if (reinterpret_cast<Agg*>(plan)->aggstrategy != AGG_SORTED) return Keys{};
+            if (reinterpret_cast<Agg*>(plan)->aggstrategy != AGG_SORTED ||
+                reinterpret_cast<Agg*>(plan)->groupingSets != NIL)
+                return Keys{};
             [[fallthrough]];
         case T_Group:
         case T_Unique:
         case T_Limit:
         case T_Material:
+        case T_WindowAgg:
         case T_Result: {
             if (outerPlan(plan) == nullptr) return Keys{};
             const auto below = order_of(outerPlan(plan));

@@ -10,10 +10,10 @@ using plan::OperatorKind;
 
 namespace {
 
-bool any_reads_foreign_table(const List* plans) {
+bool any_reads_foreign_table(const List* plans, const PlannedStmt* statement) {
     const ListCell* cell;
     foreach (cell, plans)
-        if (reads_foreign_table(static_cast<Plan*>(lfirst(cell)))) return true;
+        if (reads_foreign_table(static_cast<Plan*>(lfirst(cell)), statement)) return true;
     return false;
 }
 
@@ -32,12 +32,20 @@ bool may_run_twice_maylongjmp(const Plan* plan) {
         case T_HashJoin:
         case T_Agg:
         case T_Unique:
+        case T_Result:
+        case T_ValuesScan:
             break;
         default:
             return false;
     }
     // An initplan is evaluated once wherever its node is initialised.
-    return plan->initPlan == NIL &&
+    const bool constant =
+        !IsA(plan, Result) ||
+        !contain_volatile_functions(reinterpret_cast<const Result*>(plan)->resconstantqual);
+    const bool values =
+        !IsA(plan, ValuesScan) || !contain_volatile_functions(reinterpret_cast<Node*>(
+                                      reinterpret_cast<const ValuesScan*>(plan)->values_lists));
+    return plan->initPlan == NIL && constant && values &&
            !contain_volatile_functions(reinterpret_cast<Node*>(plan->targetlist)) &&
            !contain_volatile_functions(reinterpret_cast<Node*>(plan->qual)) &&
            may_run_twice_maylongjmp(plan->lefttree) && may_run_twice_maylongjmp(plan->righttree);
@@ -56,19 +64,26 @@ List* further_children(const Plan* plan) {
     }
 }
 
-bool reads_foreign_table(const Plan* plan) {
+bool reads_foreign_table(const Plan* plan, const PlannedStmt* statement) {
     if (plan == nullptr) return false;
     if (IsA(plan, ForeignScan)) return true;
+    if (IsA(plan, CteScan))
+        return reads_foreign_table(
+            original_subplan(statement, reinterpret_cast<const CteScan*>(plan)->ctePlanId),
+            statement);
     if (IsA(plan, SubqueryScan) &&
-        reads_foreign_table(reinterpret_cast<const SubqueryScan*>(plan)->subplan))
+        reads_foreign_table(reinterpret_cast<const SubqueryScan*>(plan)->subplan, statement))
         return true;
-    return any_reads_foreign_table(further_children(plan)) || reads_foreign_table(plan->lefttree) ||
-           reads_foreign_table(plan->righttree);
+    return any_reads_foreign_table(further_children(plan), statement) ||
+           reads_foreign_table(plan->lefttree, statement) ||
+           reads_foreign_table(plan->righttree, statement);
 }
 
 std::optional<Built> Builder::rows(Plan* plan) {
     if (!pg_call([&] { return may_run_twice_maylongjmp(plan); }))
         return refuse<Built>("rows of other tables");
+    if (pg_call([&] { return bms_overlap(plan->extParam, translator_.outer().varying); }))
+        return refuse<Built>("rows of other tables that depend on an enclosing query");
     Built built;
     plan::Operator source;
     source.kind = OperatorKind::kRows;

@@ -1,5 +1,7 @@
 // Nodes that read tables, and nodes that hand on rows as they are.
 
+#include <algorithm>
+
 #include "exec/scan/load.h"
 #include "pg/bridge/bridge.h"
 #include "pg/fdw/fdw.h"
@@ -80,6 +82,57 @@ bool is_arrow_scan(const ForeignScan* scan) {
 
 }  // namespace
 
+namespace {
+
+bool reads_varying_maylongjmp(Node* node, void* varying) {
+    if (node == nullptr) return false;
+    if (IsA(node, Param)) {
+        const auto* param = reinterpret_cast<Param*>(node);
+        return param->paramkind == PARAM_EXEC &&
+               bms_is_member(param->paramid, static_cast<Bitmapset*>(varying));
+    }
+    return walk_expression(node, reads_varying_maylongjmp, varying);
+}
+
+bool uses_value(const PruneQual& qual, const std::vector<bool>& which) {
+    if (qual.value_index >= 0 && which[static_cast<size_t>(qual.value_index)]) return true;
+    return std::any_of(qual.arms.begin(), qual.arms.end(),
+                       [&](const PruneQual& arm) { return uses_value(arm, which); });
+}
+
+// What a scan skips by. Conditions on the row of an enclosing query are left out: the engine reads
+// the table once for all of its rows.
+ScanTable scan_table(const ScanPlan& stored, List* exprs, Bitmapset* varying) {
+    ScanTable source;
+    source.relation = stored.relation;
+    const int clauses = list_length(stored.quals);
+    std::vector<bool> unknown(static_cast<size_t>(stored.value_count));
+    int index = 0;
+    const ListCell* cell;
+    foreach (cell, exprs) {
+        auto* expr = static_cast<Node*>(lfirst(cell));
+        const bool varies = pg_call([&] { return reads_varying_maylongjmp(expr, varying); });
+        pg_call([&] {
+            if (index < stored.value_count)
+                source.values = lappend(
+                    source.values,
+                    varies ? makeNullConst(exprType(expr), -1, exprCollation(expr)) : lfirst(cell));
+            else if (index >= stored.value_count + clauses && !varies)
+                source.virtual_quals = lappend(source.virtual_quals, expr);
+        });
+        if (index < stored.value_count) unknown[static_cast<size_t>(index)] = varies;
+        ++index;
+    }
+    foreach (cell, stored.quals) {
+        auto* qual = static_cast<List*>(lfirst(cell));
+        if (uses_value(deserialise_prune_qual(qual), unknown)) continue;
+        pg_call([&] { source.quals = lappend(source.quals, qual); });
+    }
+    return source;
+}
+
+}  // namespace
+
 std::optional<Core> Builder::scan(ForeignScan* node) {
     if (!is_arrow_scan(node)) return refuse("a foreign scan of another kind");
     const ScanPlan stored = deserialise_scan_plan(node->fdw_private);
@@ -104,7 +157,7 @@ std::optional<Core> Builder::scan(ForeignScan* node) {
             return makeVar(static_cast<int>(rtindex), attribute, column.type, column.typmod,
                            column.collation, 0);
         });
-        core.scope.push_back({reinterpret_cast<Node*>(var), *type});
+        core.scope.push_back({reinterpret_cast<Node*>(var), *type, nullptr});
         core.op.output.push_back(*type);
         core.op.columns.push_back(column.name);
         core.op.host_columns.push_back(attribute);
@@ -122,22 +175,8 @@ std::optional<Core> Builder::scan(ForeignScan* node) {
                                       }));
     }
 
-    ScanTable source;
-    source.relation = stored.relation;
+    ScanTable source = scan_table(stored, node->fdw_exprs, translator_.outer().varying);
     source.rtindex = rtindex;
-    source.quals = stored.quals;
-    const int clauses = list_length(stored.quals);
-    int index = 0;
-    foreach (cell, node->fdw_exprs) {
-        auto* expr = lfirst(cell);
-        pg_call([&] {
-            if (index < stored.value_count)
-                source.values = lappend(source.values, expr);
-            else if (index >= stored.value_count + clauses)
-                source.virtual_quals = lappend(source.virtual_quals, expr);
-        });
-        ++index;
-    }
     tables_.push_back(source);
     if (!check(core.op)) return std::nullopt;
     return core;
@@ -150,6 +189,7 @@ std::optional<Core> Builder::subquery(SubqueryScan* node, Order order) {
     core.scope =
         scope_of(node->subplan->targetlist, static_cast<int>(node->scan.scanrelid), *below);
     core.op = std::move(below->op);
+    core.lifted = std::move(below->lifted);
     relids_ =
         pg_call([&] { return bms_add_member(relids_, static_cast<int>(node->scan.scanrelid)); });
     return core;
@@ -161,6 +201,46 @@ std::optional<Core> Builder::pass_through(Plan* plan, Order order) {
     Core core;
     core.scope = scope_of(outerPlan(plan)->targetlist, OUTER_VAR, *below);
     core.op = std::move(below->op);
+    core.lifted = std::move(below->lifted);
+    return core;
+}
+
+std::optional<Core> Builder::result(Result* node, Order order) {
+    Plan* plan = &node->plan;
+    if (outerPlan(plan) == nullptr) return refuse("rows without a table");
+    auto core = pass_through(plan, order);
+    if (!core || node->resconstantqual == nullptr) return core;
+    // A condition without columns, which holds for all rows or for none.
+    std::vector<plan::Expr> predicates;
+    const ListCell* cell;
+    foreach (cell, reinterpret_cast<List*>(node->resconstantqual)) {
+        auto predicate = translate(static_cast<Node*>(lfirst(cell)), {}, "one-time filter");
+        if (!predicate) return std::nullopt;
+        predicates.push_back(std::move(*predicate));
+    }
+    if (!add_filter(*core, predicates, plan->plan_rows)) return std::nullopt;
+    return core;
+}
+
+std::optional<Core> Builder::cte_scan(CteScan* node, Order order) {
+    Plan* plan = original_subplan(statement_, node->ctePlanId);
+    if (plan == nullptr) return refuse("a common table expression of this kind");
+    const auto keys = order_of(plan);
+    if (order == Order::kKept && (!keys || !keys->empty()))
+        return refuse("the order of a common table expression");
+    auto known = ctes_.find(node->ctePlanId);
+    if (known == ctes_.end()) {
+        auto built = build(plan, Order::kAny);
+        if (!built) return std::nullopt;
+        if (!built->lifted.empty()) return refuse("a value of an enclosing query");
+        built->op = share(std::move(built->op));
+        known = ctes_.emplace(node->ctePlanId, std::move(*built)).first;
+    }
+    Core core;
+    const auto rtindex = static_cast<int>(node->scan.scanrelid);
+    core.scope = scope_of(plan->targetlist, rtindex, known->second);
+    core.op = known->second.op;
+    relids_ = pg_call([&] { return bms_add_member(relids_, rtindex); });
     return core;
 }
 
@@ -200,6 +280,7 @@ std::optional<Core> Builder::append(Plan* plan, List* children) {
     foreach (cell, children) {
         auto input = build(static_cast<Plan*>(lfirst(cell)), Order::kAny);
         if (!input) return std::nullopt;
+        if (!input->lifted.empty()) return refuse("append: a value of an enclosing query");
         if (op.inputs.empty()) {
             op.output = input->op.output;
             built.present = input->present;

@@ -3,13 +3,11 @@
 #include "pg/plan/builder.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "exec/query.h"
 #include "pg/bridge/bridge.h"
-#include "pg/guc/settings.h"
-#include "pg/plan/may_raise.h"
 #include "pg/plan/sql_type.h"
-#include "plan/narrow.h"
 
 namespace loom::pg {
 
@@ -26,15 +24,16 @@ Scope scope_of(const List* tlist, int varno, const Built& below) {
         const auto* entry = lfirst_node(TargetEntry, cell);
         auto* expr = reinterpret_cast<Node*>(entry->expr);
         if (!below.present[i]) {
-            scope.push_back({nullptr, below.op.output[i++]});
+            scope.push_back({nullptr, below.op.output[i++], nullptr});
             continue;
         }
         auto* var = pg_call([&] {
             return makeVar(varno, entry->resno, exprType(expr), exprTypmod(expr),
                            exprCollation(expr), 0);
         });
-        scope.push_back({reinterpret_cast<Node*>(var), below.op.output[i++]});
+        scope.push_back({reinterpret_cast<Node*>(var), below.op.output[i++], nullptr});
     }
+    for (; i < below.op.output.size(); ++i) scope.push_back({nullptr, below.op.output[i], nullptr});
     return scope;
 }
 
@@ -117,6 +116,8 @@ const char* node_name(const Plan* plan) {
             return "SetOp";
         case T_ProjectSet:
             return "ProjectSet";
+        case T_CteScan:
+            return "CTE Scan";
         default:
             return "Plan";
     }
@@ -162,8 +163,6 @@ std::optional<Core> Builder::core(Plan* plan, Order order) {
             return join(reinterpret_cast<Join*>(plan),
                         reinterpret_cast<MergeJoin*>(plan)->mergeclauses);
         case T_NestLoop: {
-            if (reinterpret_cast<NestLoop*>(plan)->nestParams != NIL)
-                return refuse("a nested loop with parameters");
             const auto keys = order_of(outerPlan(plan));
             if (order == Order::kKept && (!keys || !keys->empty()))
                 return refuse("the order of a nested loop");
@@ -178,7 +177,7 @@ std::optional<Core> Builder::core(Plan* plan, Order order) {
         }
         case T_Unique: {
             auto* unique = reinterpret_cast<Unique*>(plan);
-            if (unique->numCols != list_length(plan->targetlist)) return refuse("DISTINCT ON");
+            if (unique->numCols != list_length(plan->targetlist)) return distinct_on(unique);
             return distinct(plan, unique->numCols, unique->uniqColIdx, unique->uniqOperators,
                             unique->uniqCollations, order);
         }
@@ -192,15 +191,17 @@ std::optional<Core> Builder::core(Plan* plan, Order order) {
         case T_MergeAppend:
             return merge_append(reinterpret_cast<MergeAppend*>(plan), order);
         case T_Result:
-            if (reinterpret_cast<Result*>(plan)->resconstantqual != nullptr)
-                return refuse("a condition without columns");
-            if (outerPlan(plan) == nullptr) return refuse("rows without a table");
-            return pass_through(plan, order);
+            return result(reinterpret_cast<Result*>(plan), order);
+        case T_CteScan:
+            return cte_scan(reinterpret_cast<CteScan*>(plan), order);
+        case T_WindowAgg:
+            return window(reinterpret_cast<WindowAgg*>(plan));
+        case T_SetOp:
+            return set_operation(reinterpret_cast<SetOp*>(plan));
         case T_Hash:
         case T_Material:
+        case T_Memoize:
             return pass_through(plan, order);
-        case T_WindowAgg:
-        case T_SetOp:
         case T_ProjectSet:
             return refuse("not one of the engine's operators");
         default:
@@ -221,7 +222,8 @@ Node* substitute(Node* node, void* arg) {
     return mutate_expression(node, substitute, arg);
 }
 
-// The quals or target list of a node with a core's substitutes.
+}  // namespace
+
 List* substituted(List* list, const Core& core) {
     if (core.substitutes.empty()) return list;
     Substituting substituting{&core.substitutes};
@@ -237,8 +239,6 @@ bool is_identity(const std::vector<Expr>& exprs, size_t width) {
             return false;
     return true;
 }
-
-}  // namespace
 
 Operator project(Operator input, std::vector<Expr> exprs) {
     Operator op;
@@ -262,210 +262,67 @@ Expr placeholder(const Node* expr) {
 
 std::optional<Built> Builder::build(Plan* plan, Order order) {
     top_ = false;
-    if (!reads_foreign_table(plan) && !IsA(plan, Hash) && !IsA(plan, Material)) return rows(plan);
+    if (!reads_foreign_table(plan, statement_) && !IsA(plan, Hash) && !IsA(plan, Material))
+        return rows(plan);
     auto built = core(plan, order);
-    if (!built) return std::nullopt;
-    const ListCell* cell;
+    if (!built || !add_quals(*built, plan->qual, plan->plan_rows)) return std::nullopt;
+    return add_target_list(std::move(*built), plan);
+}
+
+// Conditions that compare with an enclosing query's row become `lifted`; the others filter.
+bool Builder::add_quals(Core& core, List* quals, double rows) {
     std::vector<Expr> predicates;
-    foreach (cell, substituted(plan->qual, *built)) {
-        auto predicate = translate(static_cast<Node*>(lfirst(cell)), built->scope, "filter");
-        if (!predicate) return std::nullopt;
-        predicates.push_back(std::move(*predicate));
+    const ListCell* cell;
+    foreach (cell, substituted(quals, core)) {
+        auto* clause = static_cast<Node*>(lfirst(cell));
+        if (has_subplans(clause)) {
+            // Subqueries come last in PostgreSQL's order, and see the rows that are left.
+            if (!add_filter(core, std::exchange(predicates, {}), rows)) return false;
+            add_subplans(core, clause, true);
+        }
+        auto predicate = translator_.translate_with_outer(clause, core.scope);
+        if (!predicate) {
+            refuse("filter: " + translator_.reason());
+            return false;
+        }
+        if (has_outer(*predicate))
+            core.lifted.push_back(lift(std::move(*predicate), is_key_clause(clause)));
+        else
+            predicates.push_back(std::move(*predicate));
     }
-    if (!add_filter(*built, predicates, plan->plan_rows)) return std::nullopt;
+    return add_filter(core, predicates, rows);
+}
+
+std::optional<Built> Builder::add_target_list(Core core, Plan* plan) {
     std::vector<Expr> exprs;
     Built result;
-    foreach (cell, substituted(plan->targetlist, *built)) {
+    const ListCell* cell;
+    foreach (cell, substituted(plan->targetlist, core)) {
         auto* original = reinterpret_cast<Node*>(lfirst_node(TargetEntry, cell)->expr);
-        auto expr = translator_.translate(original, built->scope);
+        add_subplans(core, original, false);
+        auto expr = translator_.translate(original, core.scope);
         result.present.push_back(expr.has_value());
         if (!expr && !IsA(original, Var) && !IsA(original, Const))
             return refuse<Built>("output: " + translator_.reason());
         exprs.push_back(expr ? std::move(*expr) : placeholder(original));
     }
-    result.op = is_identity(exprs, built->op.output.size())
-                    ? std::move(built->op)
-                    : project(std::move(built->op), std::move(exprs));
+    // What lifted conditions read goes up with the rows.
+    std::vector<int> places(core.op.output.size(), -1);
+    for (Lifted& lifted : core.lifted)
+        renumber(lifted.predicate, [&](int column) {
+            int& place = places[static_cast<size_t>(column)];
+            if (place < 0) {
+                place = static_cast<int>(exprs.size());
+                exprs.push_back(
+                    plan::make_column(column, core.op.output[static_cast<size_t>(column)]));
+            }
+            return place;
+        });
+    result.lifted = std::move(core.lifted);
+    result.op = is_identity(exprs, core.op.output.size())
+                    ? std::move(core.op)
+                    : project(std::move(core.op), std::move(exprs));
     if (!check(result.op)) return std::nullopt;
-    return result;
-}
-
-namespace {
-
-bool is_leaf(const Node* node) {
-    return IsA(node, Var) || IsA(node, Aggref) || IsA(node, GroupingFunc);
-}
-
-// Appends the leaves of an expression to the List that `arg` points to.
-bool collect_maylongjmp(Node* node, void* arg) {
-    if (node == nullptr) return false;
-    if (!is_leaf(node)) return walk_expression(node, collect_maylongjmp, arg);
-    auto* leaves = static_cast<List**>(arg);
-    *leaves = lappend(*leaves, node);
-    return false;
-}
-
-// Copies a column of the scan tuple to stand for `original`, whose modifier and collation may differ
-// from those of the column that it reads: clients are told them.
-Var* var_like_maylongjmp(const Var* column, const Node* original) {
-    Var* var = copy_object_maylongjmp(column);
-    var->vartypmod = exprTypmod(original);
-    var->varcollid = exprCollation(original);
-    return var;
-}
-
-// Puts columns of the scan tuple in the place of leaves.
-struct Rebasing {
-    const Scope* scope;
-    Var** columns;  // by position in the scope
-};
-
-Node* rebase_maylongjmp(Node* node, void* arg) {
-    if (node == nullptr) return nullptr;
-    const auto* rebasing = static_cast<Rebasing*>(arg);
-    if (!is_leaf(node)) return mutate_expression(node, rebase_maylongjmp, arg);
-    const int position = find_leaf_maylongjmp(*rebasing->scope, node);
-    return reinterpret_cast<Node*>(var_like_maylongjmp(rebasing->columns[position], node));
-}
-
-bool is_worthwhile(const Operator& op) {
-    switch (op.kind) {
-        case OperatorKind::kFilter:
-        case OperatorKind::kJoin:
-        case OperatorKind::kAggregate:
-        case OperatorKind::kSort:
-        case OperatorKind::kLimit:
-            return true;
-        default:
-            return std::any_of(op.inputs.begin(), op.inputs.end(), is_worthwhile);
-    }
-}
-
-// Lays out the tuple that the engine hands to PostgreSQL, and PostgreSQL's expressions over it.
-class TopLayout {
-  public:
-    TopLayout(Plan* plan, const Core& core)
-        : plan_(plan), core_(core), columns_(core.scope.size(), nullptr) {}
-
-    // Adds an expression that the engine computes.
-    Var* add(Node* original, plan::Expr expr) {
-        // Casts between text and varchar are columns to the engine, but not to PostgreSQL.
-        if (expr.kind != ExprKind::kColumn ||
-            exprType(core_.scope[static_cast<size_t>(expr.index)].node) != exprType(original))
-            return append(original, std::move(expr));
-        const Var* read = column(expr.index);
-        return pg_call([&] { return var_like_maylongjmp(read, original); });
-    }
-
-    // Rewrites an expression that PostgreSQL computes; null if the engine lacks what it reads.
-    Node* keep(Node* node) {
-        List* leaves = NIL;
-        pg_call([&] { collect_maylongjmp(node, &leaves); });
-        const ListCell* cell;
-        foreach (cell, leaves) {
-            const int position = find_leaf(core_.scope, static_cast<Node*>(lfirst(cell)));
-            if (position < 0) return nullptr;
-            column(position);
-        }
-        Rebasing rebasing{&core_.scope, columns_.data()};
-        return pg_call([&] { return rebase_maylongjmp(node, &rebasing); });
-    }
-
-    std::vector<plan::Expr> take_outputs() { return std::move(outputs_); }
-    List* scan_tlist() const { return scan_tlist_; }
-
-  private:
-    Var* column(int position) {
-        Var*& var = columns_[static_cast<size_t>(position)];
-        const Leaf& leaf = core_.scope[static_cast<size_t>(position)];
-        if (var == nullptr) var = append(leaf.node, plan::make_column(position, leaf.type));
-        return var;
-    }
-
-    Var* append(Node* original, plan::Expr expr) {
-        outputs_.push_back(std::move(expr));
-        return pg_call([&] {
-            const auto number = static_cast<AttrNumber>(list_length(scan_tlist_) + 1);
-            auto* shown = reinterpret_cast<::Expr*>(in_terms_of_relations(original, plan_));
-            scan_tlist_ = lappend(scan_tlist_, makeTargetEntry(shown, number, nullptr, false));
-            return makeVar(INDEX_VAR, number, exprType(original), exprTypmod(original),
-                           exprCollation(original), 0);
-        });
-    }
-
-    Plan* plan_;
-    const Core& core_;
-    std::vector<Var*> columns_;
-    std::vector<plan::Expr> outputs_;
-    List* scan_tlist_ = NIL;
-};
-
-}  // namespace
-
-std::optional<BuiltPlan> Builder::build_top(Plan* plan) {
-    // A Hash belongs to its join, and a Material spares PostgreSQL to do the work again.
-    if (IsA(plan, Hash) || IsA(plan, Material)) return refuse<BuiltPlan>("");
-    top_ = true;
-    auto built = core(plan, Order::kKept);
-    if (!built) return std::nullopt;
-    BuiltPlan result;
-    const ListCell* cell;
-    std::vector<Expr> predicates;
-    List* kept_quals = NIL;
-    bool kept_raises = false;
-    foreach (cell, substituted(plan->qual, *built)) {
-        auto* clause = static_cast<Node*>(lfirst(cell));
-        auto predicate = translator_.translate(clause, built->scope);
-        // A clause may come before one that PostgreSQL keeps only if nobody can tell.
-        if (predicate && (kept_quals == NIL || (!kept_raises && cannot_fault(*predicate)))) {
-            predicates.push_back(std::move(*predicate));
-            continue;
-        }
-        if (!predicate) result.not_pushed.push_back("Filter: " + translator_.reason());
-        kept_raises = kept_raises || may_raise(clause);
-        pg_call([&] { kept_quals = lappend(kept_quals, clause); });
-    }
-    if (!add_filter(*built, predicates, plan->plan_rows)) return std::nullopt;
-    TopLayout layout(plan, *built);
-    foreach (cell, substituted(plan->targetlist, *built)) {
-        const auto* entry = lfirst_node(TargetEntry, cell);
-        auto* original = reinterpret_cast<Node*>(entry->expr);
-        auto expr = translator_.translate(original, built->scope);
-        Node* kept = nullptr;
-        if (expr && !plan::columns_of(*expr).empty()) {
-            kept = reinterpret_cast<Node*>(layout.add(original, std::move(*expr)));
-        } else {
-            if (!expr && !IsA(original, Const))
-                result.not_pushed.push_back("Output: " + translator_.reason());
-            kept = layout.keep(original);
-        }
-        if (kept == nullptr) return refuse<BuiltPlan>("output: " + translator_.reason());
-        pg_call([&] {
-            auto* copy = makeNode(TargetEntry);
-            *copy = *entry;
-            copy->expr = reinterpret_cast<::Expr*>(copy_object_maylongjmp(kept));
-            result.targetlist = lappend(result.targetlist, copy);
-        });
-    }
-    foreach (cell, kept_quals) {
-        Node* kept = layout.keep(static_cast<Node*>(lfirst(cell)));
-        if (kept == nullptr) return refuse<BuiltPlan>("filter: " + translator_.reason());
-        pg_call([&] { result.qual = lappend(result.qual, kept); });
-    }
-    std::vector<Expr> outputs = layout.take_outputs();
-    result.root = is_identity(outputs, built->op.output.size())
-                      ? std::move(built->op)
-                      : project(std::move(built->op), std::move(outputs));
-    if (!g_force && !is_worthwhile(result.root))
-        return refuse<BuiltPlan>("there is nothing to compute");
-    plan::drop_unused_columns(result.root);
-    if (!check(result.root)) return std::nullopt;
-    result.scan_tlist = layout.scan_tlist();
-    result.tables = std::move(tables_);
-    result.parameters = translator_.parameters();
-    result.relids = relids_;
-    result.nodes = std::move(nodes_);
-    result.row_plans = std::move(row_plans_);
     return result;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // Turns one subtree of a finished plan into a plan of the engine. One file per family of nodes:
-// builder.cpp the frame, build_scan.cpp, build_rows.cpp, build_join.cpp, build_group.cpp,
-// build_order.cpp.
+// builder.cpp the frame, build_top.cpp, build_scan.cpp, build_rows.cpp, build_join.cpp,
+// build_group.cpp, build_order.cpp, build_subplan.cpp, build_sets.cpp, build_window.cpp.
 //
 // Plans are converted after set_plan_references: an expression's columns are positions in the
 // target lists of the nodes below (OUTER_VAR, INNER_VAR) or attributes of the scan's relation. So
@@ -10,11 +10,13 @@
 
 #include "pg/compat/backend.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "pg/plan/expression.h"
+#include "pg/plan/outer_reference.h"
 #include "plan/operator.h"
 
 namespace loom::pg {
@@ -28,9 +30,11 @@ struct ScanTable {
     Index rtindex = 0;
 };
 
-/// A subtree in the engine: an operator whose columns are the node's target list.
+/// A subtree in the engine: an operator whose columns are the node's target list, then what
+/// `lifted` reads beside it.
 struct Built {
     plan::Operator op;
+    std::vector<Lifted> lifted;  ///< conditions that hold for the rows that are wanted
     /// Columns that the engine has. The others are placeholders, which nothing may read: PostgreSQL
     /// lets scans list columns that nobody wants.
     std::vector<bool> present;
@@ -42,6 +46,7 @@ struct Core {
     Scope scope;  ///< what `op`'s columns are in the node's own expressions
     /// Expressions of the node and what to put in their place, in terms of `scope`.
     std::vector<std::pair<Node*, Node*>> substitutes;
+    std::vector<Lifted> lifted;
 };
 
 /// A subtree as the engine and PostgreSQL share it.
@@ -76,6 +81,8 @@ class Builder {
     std::optional<Built> build(Plan* plan, Order order);
     std::optional<Core> core(Plan* plan, Order order);
     bool add_filter(Core& core, const std::vector<plan::Expr>& predicates, double rows);
+    bool add_quals(Core& core, List* quals, double rows);
+    std::optional<Built> add_target_list(Core core, Plan* plan);
     bool check(const plan::Operator& op);
     template <typename T = Core>
     std::optional<T> refuse(std::string reason) {
@@ -88,12 +95,19 @@ class Builder {
     std::optional<Core> scan(ForeignScan* scan);
     std::optional<Core> subquery(SubqueryScan* scan, Order order);
     std::optional<Core> pass_through(Plan* plan, Order order);
+    std::optional<Core> result(Result* result, Order order);
+    std::optional<Core> cte_scan(CteScan* scan, Order order);
     std::optional<Core> append(Plan* plan, List* children);
     // build_rows.cpp
     std::optional<Built> rows(Plan* plan);
     std::string column_label(Node* expr) const;
     // build_join.cpp
     std::optional<Core> join(Join* join, List* key_clauses);
+    bool add_key(plan::Operator& op, OpExpr* clause, const Scope& probe, const Scope& build);
+    bool combine_lifted(Core& core, const std::vector<Lifted>& probe,
+                        const std::vector<Lifted>& build);
+    bool join_loop(Core& core, std::vector<Lifted>& lifted, const OuterValues& loop);
+    std::optional<List*> add_join_quals(Core& core, List* quals, const Scope& joined);
     // build_group.cpp
     std::optional<Core> aggregate(Agg* agg, Order order);
     std::optional<Core> distinct(Plan* plan, int columns, const AttrNumber* indexes,
@@ -102,6 +116,18 @@ class Builder {
                         const Oid* operators, const Oid* collations, const Scope& scope);
     bool add_aggregate(plan::Operator& op, Core& core, Aggref* call, const Scope& scope);
     bool sort_groups(Core& core, Plan* input);
+    bool group_by_lifted(Core& core, const std::vector<Lifted>& lifted);
+    // build_sets.cpp
+    std::optional<Core> grouping_sets(Agg* agg);
+    std::optional<Core> set_operation(SetOp* set);
+    std::optional<Core> set_of_distinct(SetOp* set, Core input);
+    std::optional<Core> set_of_all(SetOp* set, Core input);
+    plan::Operator share(plan::Operator op);
+    // build_window.cpp
+    std::optional<Core> window(WindowAgg* window);
+    bool add_window_call(plan::Operator& op, Core& core, WindowFunc* call, const Scope& scope);
+    bool add_frame(plan::Operator& op, const WindowAgg* window);
+    std::optional<Core> distinct_on(Unique* unique);
     // build_order.cpp
     std::optional<Core> sort(Sort* sort, Order order);
     std::optional<Core> limit(Limit* limit);
@@ -115,6 +141,23 @@ class Builder {
     bool are_present(const Keys& keys, const Scope& scope);
     bool add_sort(plan::Operator& op, const Keys& keys);
 
+    // build_subplan.cpp
+    /// Makes the SubPlans of an expression, which stands in a node with core `core`, joins below
+    /// it, and adds what they return to the scope. What cannot be joined is left as it is; then
+    /// reason() says why. `condition`: the expression is one that rows must satisfy, so that
+    /// unknown is as good as false.
+    void add_subplans(Core& core, Node* expr, bool condition);
+    bool add_subplan(Core& core, SubPlan* subplan, bool unknown_is_false);
+    bool add_scalar(Core& core, SubPlan* subplan, Plan* plan, const OuterValues& outer);
+    bool add_aggregate_value(Core& core, SubPlan* subplan, Plan* plan, const OuterValues& outer);
+    bool add_lookup(Core& core, SubPlan* subplan, Plan* plan, const OuterValues& outer);
+    bool add_mark(Core& core, SubPlan* subplan, Plan* plan, const OuterValues& outer,
+                  bool null_aware);
+    bool add_test(plan::Operator& join, const Core& core, const SubPlan* subplan, Node* test,
+                  const Built& built);
+    bool join_lifted(plan::Operator& join, const std::vector<Lifted>& lifted,
+                     const OuterValues& outer, bool keys_only);
+
     PlannedStmt* statement_;
     Translator translator_;
     std::vector<ScanTable> tables_;
@@ -122,7 +165,12 @@ class Builder {
     std::vector<Plan*> row_plans_;
     Bitmapset* relids_ = nullptr;
     std::string reason_;
-    bool top_ = false;  ///< the node being built is the top
+    std::string subplan_reason_;  ///< why the first SubPlan that was not joined was not
+    bool top_ = false;            ///< the node being built is the top
+    /// CTEs by the numbers of their plans. Their operators are shared.
+    std::map<int, Built> ctes_;
+    int shared_ = 0;
+    const Plan* correlated_aggregate_ = nullptr;  ///< may have a group for each outer row
 };
 
 /// Returns the columns of a node below as `varno` Vars.
@@ -131,11 +179,22 @@ Scope scope_of(const List* tlist, int varno, const Built& below);
 /// Rewrites an expression of `plan` in terms of the relations below it, for EXPLAIN.
 Node* in_terms_of_relations(Node* node, Plan* plan);
 
+/// Returns the quals or target list of a node with a core's substitutes.
+List* substituted(List* list, const Core& core);
+/// Returns whether the expressions are columns 0 to `width` - 1, in order.
+bool is_identity(const std::vector<plan::Expr>& exprs, size_t width);
+
 /// Puts a projection on `input`.
 plan::Operator project(plan::Operator input, std::vector<plan::Expr> exprs);
 
-/// Returns whether a foreign table is read anywhere below.
-bool reads_foreign_table(const Plan* plan);
+/// Returns whether an expression has SubPlans.
+bool has_subplans(Node* node);
+
+/// Returns whether a foreign table is read anywhere below, be it by way of a CTE.
+bool reads_foreign_table(const Plan* plan, const PlannedStmt* statement);
+/// Returns plan `number` of the statement's subplans as the planner made it, which a LoomScan may
+/// stand for by now; null if there is none.
+Plan* original_subplan(const PlannedStmt* statement, int number);
 /// Returns the children that a node has beside its left and right trees.
 List* further_children(const Plan* plan);
 

@@ -7,6 +7,7 @@
 #include "exec/functions.h"
 #include "pg/bridge/bridge.h"
 #include "pg/node/value.h"
+#include "pg/plan/outer_reference.h"
 #include "pg/plan/sql_type.h"
 #include "plan/numeric_expr.h"
 #include "plan/numeric_type.h"
@@ -72,10 +73,16 @@ bool is_null_constant(const Expr& expr) {
     return expr.kind == ExprKind::kConstant && !expr.value.known();
 }
 
-// What only execution can bind: columns, aggregates, subplans, sets.
-bool depends_on_rows(Node* node, void*) {
+// What only execution can bind: columns, aggregates, subplans, sets, and the parameters among the
+// Bitmapset `varying`.
+bool depends_on_rows(Node* node, void* varying) {
     if (node == nullptr) return false;
     switch (nodeTag(node)) {
+        case T_Param: {
+            const auto* param = reinterpret_cast<Param*>(node);
+            return param->paramkind == PARAM_EXEC &&
+                   bms_is_member(param->paramid, static_cast<Bitmapset*>(varying));
+        }
         case T_Var:
         case T_Aggref:
         case T_GroupingFunc:
@@ -88,15 +95,8 @@ bool depends_on_rows(Node* node, void*) {
         case T_NextValueExpr:
             return true;
         default:
-            return walk_expression(node, depends_on_rows, nullptr);
+            return walk_expression(node, depends_on_rows, varying);
     }
-}
-
-bool is_host_expression(Node* node) {
-    return pg_call([&] {
-        return !depends_on_rows(node, nullptr) && !contain_volatile_functions(node) &&
-               !expression_returns_set(node);
-    });
 }
 
 bool is_text(const Expr& expr) {
@@ -131,7 +131,20 @@ Translator::Result Translator::refuse(std::string reason) {
     return std::nullopt;
 }
 
+bool Translator::is_host_expression(Node* node) const {
+    return pg_call([&] {
+        return !depends_on_rows(node, outer_.varying) && !contain_volatile_functions(node) &&
+               !expression_returns_set(node);
+    });
+}
+
 std::optional<Expr> Translator::translate(Node* node, const Scope& scope) {
+    Result result = translate_with_outer(node, scope);
+    if (!result || !has_outer(*result)) return result;
+    return refuse("a value of an enclosing query");
+}
+
+std::optional<Expr> Translator::translate_with_outer(Node* node, const Scope& scope) {
     scope_ = &scope;
     reason_.clear();
     case_tests_.clear();
@@ -191,10 +204,20 @@ Translator::Result Translator::host_parameter(Node* node, std::optional<Type> ty
 Translator::Result Translator::native(Node* node) {
     switch (nodeTag(node)) {
         case T_Var:
-        case T_Aggref: {
+        case T_Aggref:
+        case T_GroupingFunc:
+        case T_WindowFunc:
+        case T_SubPlan: {
             const int column = find_leaf(*scope_, node);
-            if (column >= 0)
-                return plan::make_column(column, (*scope_)[static_cast<size_t>(column)].type);
+            if (column >= 0) {
+                const Leaf& leaf = (*scope_)[static_cast<size_t>(column)];
+                return leaf.value ? *leaf.value : plan::make_column(column, leaf.type);
+            }
+            if (IsA(node, SubPlan)) return refuse("a subquery that runs once a row");
+            if (IsA(node, GroupingFunc)) return refuse("GROUPING without grouping sets");
+            if (IsA(node, WindowFunc))
+                return refuse("window function " +
+                              function_name(reinterpret_cast<WindowFunc*>(node)->winfnoid));
             if (IsA(node, Aggref))
                 return refuse("aggregate " +
                               function_name(reinterpret_cast<Aggref*>(node)->aggfnoid));
@@ -204,7 +227,7 @@ Translator::Result Translator::native(Node* node) {
         case T_Const:
             return walk_constant(reinterpret_cast<Const*>(node));
         case T_Param:
-            return std::nullopt;
+            return walk_parameter(reinterpret_cast<Param*>(node));
         case T_FuncExpr: {
             auto* call = reinterpret_cast<FuncExpr*>(node);
             if (call->funcretset || call->funcvariadic) return refuse("a set or variadic function");
@@ -252,7 +275,6 @@ Translator::Result Translator::native(Node* node) {
         }
         case T_RelabelType:
             return walk_relabel(reinterpret_cast<RelabelType*>(node));
-        case T_SubPlan:
         case T_AlternativeSubPlan:
             return refuse("a subquery that runs once a row");
         case T_CoerceViaIO:
@@ -260,6 +282,16 @@ Translator::Result Translator::native(Node* node) {
         default:
             return std::nullopt;
     }
+}
+
+Translator::Result Translator::walk_parameter(const Param* param) {
+    if (param->paramkind != PARAM_EXEC) return std::nullopt;
+    for (const OuterParameters::Known& known : outer_.known)
+        if (known.number == param->paramid)
+            return plan::make_column(kOuterColumn + known.number, known.type);
+    if (bms_is_member(param->paramid, outer_.varying))
+        return refuse("a value of an enclosing query");
+    return std::nullopt;
 }
 
 Translator::Result Translator::walk_constant(const Const* constant) {

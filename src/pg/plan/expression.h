@@ -3,6 +3,7 @@
 
 #include "pg/compat/backend.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,14 +13,16 @@
 namespace loom::pg {
 
 /// A column that expressions of a plan node can refer to, in that node's own terms: a Var of its
-/// scan, OUTER_VAR, INNER_VAR, or an Aggref. Null: a column that the engine does not have.
+/// scan, OUTER_VAR, INNER_VAR, an Aggref, or a SubPlan. Null: a column that the engine does not
+/// have.
 struct Leaf {
     Node* node = nullptr;
     plan::Type type;
+    std::shared_ptr<const plan::Expr> value;  ///< what `node` means, if it is not its own column
 };
 using Scope = std::vector<Leaf>;
 
-/// Returns the position of a Var or Aggref in `scope`, or -1.
+/// Returns the position of a Var, Aggref or SubPlan in `scope`, or -1.
 int find_leaf(const Scope& scope, const Node* node);
 int find_leaf_maylongjmp(const Scope& scope, const Node* node) noexcept;
 
@@ -30,12 +33,30 @@ struct HostParameter {
     bool is_list = false;  ///< an array for = ANY
 };
 
+/// Columns from here on are no columns of the operator, but parameters that an enclosing node sets
+/// anew for each of its rows: column kOuterColumn + n is parameter n (outer_reference.h).
+inline constexpr int kOuterColumn = 1 << 20;
+
+/// What the translator knows of the parameters that enclosing nodes set.
+struct OuterParameters {
+    struct Known {
+        int number = 0;
+        plan::Type type;
+    };
+    std::vector<Known> known;      ///< may be translated
+    Bitmapset* varying = nullptr;  ///< all whose values change while the engine runs
+};
+
 /// Translates expressions and collects the parameters that they need.
 class Translator {
   public:
     /// Returns the translation, or nothing if the engine cannot evaluate `node` exactly as
     /// PostgreSQL does; reason() then says why.
     std::optional<plan::Expr> translate(Node* node, const Scope& scope);
+
+    /// As translate(); the result may have outer columns.
+    std::optional<plan::Expr> translate_with_outer(Node* node, const Scope& scope);
+    OuterParameters& outer() noexcept { return outer_; }
 
     const std::string& reason() const noexcept { return reason_; }
     void set_reason(std::string reason) { reason_ = std::move(reason); }
@@ -48,6 +69,8 @@ class Translator {
     using Result = std::optional<plan::Expr>;
 
     Result refuse(std::string reason);
+    bool is_host_expression(Node* node) const;
+    Result walk_parameter(const Param* param);
     Result walk(Node* node);
     Result native(Node* node);
     Result walk_constant(const Const* constant);
@@ -68,6 +91,7 @@ class Translator {
     const Scope* scope_ = nullptr;
     std::vector<plan::Expr> case_tests_;
     std::vector<HostParameter> parameters_;
+    OuterParameters outer_;
     std::string reason_;
 };
 

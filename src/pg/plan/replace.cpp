@@ -19,7 +19,7 @@ class Replacer {
     // Replaces `*place` or what lies below it. `above` says why the node above was not converted.
     void visit(Plan** place, const std::string& above) {
         Plan* plan = *place;
-        if (!reads_foreign_table(plan)) return;
+        if (!reads_foreign_table(plan, statement_)) return;
         if (is_small_and_repeated(plan)) return;
         Builder builder(statement_);
         if (auto built = builder.build_top(plan)) {
@@ -108,8 +108,9 @@ Plan* materialised_maylongjmp(Plan* plan) {
 bool replace_subtrees(PlannedStmt* statement) {
     Replacer replacer(statement);
     replacer.visit(&statement->planTree, "");
-    ListCell* cell;
-    foreach (cell, statement->subplans) {
+    // A subquery stands behind those inside it, and is taken as the planner made it.
+    for (int i = list_length(statement->subplans) - 1; i >= 0; --i) {
+        ListCell* cell = list_nth_cell(statement->subplans, i);
         auto* subplan = static_cast<Plan*>(lfirst(cell));
         if (subplan == nullptr) continue;
         Plan* replaced = subplan;

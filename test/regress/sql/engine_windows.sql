@@ -1,0 +1,59 @@
+-- Window functions.
+SET max_parallel_workers_per_gather = 0;
+SELECT same('SELECT ' || query) AS result, query
+FROM unnest(ARRAY[
+    'id, row_number() OVER (PARTITION BY word ORDER BY id), rank() OVER (PARTITION BY word ORDER BY b), dense_rank() OVER (PARTITION BY b ORDER BY word COLLATE "C") FROM %t',
+    'id, percent_rank() OVER (PARTITION BY word ORDER BY i2), cume_dist() OVER (PARTITION BY word ORDER BY i2) FROM %t WHERE id < 3000',
+    'id, ntile(7) OVER (PARTITION BY word ORDER BY id), ntile(3) OVER (ORDER BY id DESC), ntile(100000) OVER (ORDER BY id) FROM %t WHERE id < 3000',
+    'id, ntile(NULL) OVER (ORDER BY id) FROM %t WHERE id < 30', 'id, ntile(0) OVER (ORDER BY id) FROM %t WHERE id < 30',
+    'id, lag(i4) OVER w, lag(i4, 3) OVER w, lag(word, 2, ''none'') OVER w, lead(txt) OVER w, lead(i8, 0) OVER w, lead(i4, -1, 7) OVER w, lead(d18, 2) OVER w, lag(f8, 2000) OVER w FROM %t WINDOW w AS (PARTITION BY word ORDER BY id)',
+    'id, lag(i4, i2 % 3) OVER (ORDER BY id), lead(word, i2 % 5, txt) OVER (ORDER BY id), lag(id, NULL) OVER (ORDER BY id) FROM %t WHERE id < 3000',
+    'id, first_value(i4) OVER w, last_value(word) OVER w, nth_value(txt, 3) OVER w, nth_value(id, i2 % 4 + 5) OVER w FROM %t WHERE id < 3000 WINDOW w AS (PARTITION BY b ORDER BY id)',
+    'id, nth_value(id, 0) OVER (ORDER BY id) FROM %t WHERE id < 30', 'id, nth_value(id, NULL) OVER (ORDER BY id) FROM %t WHERE id < 30',
+    'id, first_value(i4) OVER w, last_value(word) OVER w, nth_value(txt, 2) OVER w FROM %t WHERE id < 3000 WINDOW w AS (PARTITION BY b ORDER BY id ROWS BETWEEN 2 PRECEDING AND 1 PRECEDING)',
+    'id, count(*) OVER w, count(word) OVER w, sum(i4) OVER w, sum(i8) OVER w, sum(i2) OVER w, sum(d9) OVER w, sum(d18) OVER w FROM %t WHERE id < 5000 WINDOW w AS (PARTITION BY b ORDER BY word COLLATE "C")',
+    'id, count(*) OVER w, min(i4) OVER w, max(word COLLATE "C") OVER w, min(dt) OVER w, max(ts_us) OVER w, min(d18) OVER w, max(f8) OVER w, min(f4) OVER w FROM %t WHERE id < 5000 WINDOW w AS (PARTITION BY word ORDER BY id)',
+    'id, avg(i4) OVER w, avg(i8) OVER w, avg(d9) OVER w, avg(i2) OVER w FROM %t WHERE id < 3000 WINDOW w AS (PARTITION BY b ORDER BY id)',
+    'id, sum(f8) OVER w, sum(f4) OVER w, avg(f8) OVER w, avg(f4) OVER w FROM %t WHERE abs(f8) < 1e10 AND abs(f4) < 1e10 WINDOW w AS (ORDER BY id)',
+    'id, sum(f8) OVER w, sum(f4) OVER w FROM %t WINDOW w AS (PARTITION BY id % 13 ORDER BY id)', 'id, avg(f8) OVER (ORDER BY id) FROM %t',
+    'id, sum(f8) OVER w, sum(f4) OVER w, avg(f8) OVER w FROM %t WHERE abs(f8) < 1e10 WINDOW w AS (ORDER BY id ROWS BETWEEN 5 PRECEDING AND 2 FOLLOWING)',
+    'id, sum(i4) OVER w, sum(d18) OVER w, avg(i8) OVER w, count(word) OVER w, min(i4) OVER w, max(i8) OVER w, min(word COLLATE "C") OVER w FROM %t WINDOW w AS (PARTITION BY word ORDER BY id ROWS BETWEEN 3 PRECEDING AND CURRENT ROW)',
+    'id, sum(i4) OVER w, max(i4) OVER w, last_value(id) OVER w FROM %t WINDOW w AS (PARTITION BY b ORDER BY id ROWS BETWEEN 2 FOLLOWING AND 9 FOLLOWING)',
+    'id, sum(i4) OVER w, max(i4) OVER w FROM %t WINDOW w AS (PARTITION BY b ORDER BY id ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)',
+    'id, sum(i4) OVER w, count(*) OVER w FROM %t WINDOW w AS (PARTITION BY b ORDER BY id ROWS BETWEEN 5 FOLLOWING AND 2 FOLLOWING)',
+    'id, sum(i4) OVER w, count(*) OVER w FROM %t WHERE id < 2000 WINDOW w AS (ORDER BY id ROWS BETWEEN 3000000000 PRECEDING AND 9223372036854775807 FOLLOWING)',
+    'id, sum(i4) OVER (ORDER BY id ROWS -1 PRECEDING) FROM %t WHERE id < 30', 'id, sum(i4) OVER (ORDER BY id ROWS NULL::bigint PRECEDING) FROM %t WHERE id < 30',
+    'id, count(*) OVER w, sum(id) OVER w, min(id) OVER w FROM %t WHERE id < 3000 WINDOW w AS (ORDER BY word COLLATE "C" GROUPS BETWEEN 1 PRECEDING AND 1 FOLLOWING)',
+    'id, count(*) OVER w, sum(id) OVER w FROM %t WHERE id < 3000 WINDOW w AS (PARTITION BY b ORDER BY i2 % 10 DESC NULLS LAST GROUPS BETWEEN 2 FOLLOWING AND 3 FOLLOWING)',
+    'id, sum(id) OVER (ORDER BY i2 RANGE BETWEEN 100 PRECEDING AND 100 FOLLOWING) FROM %t WHERE id < 1000',
+    'id, sum(id) OVER (ORDER BY id ROWS BETWEEN 2 PRECEDING AND 2 FOLLOWING EXCLUDE CURRENT ROW) FROM %t WHERE id < 1000',
+    'id, count(*) OVER (), sum(id) OVER (PARTITION BY word), max(i8) OVER (PARTITION BY b, word), bool_and(b) OVER (PARTITION BY id % 40), bool_or(b) OVER (PARTITION BY id % 3000) FROM %t',
+    'id, count(*) FILTER (WHERE b) OVER w, sum(i4) FILTER (WHERE i2 > 0) OVER w, min(id) FILTER (WHERE id % 3 = 0) OVER w, sum(f8) FILTER (WHERE abs(f8) < 1000) OVER w FROM %t WHERE id < 3000 WINDOW w AS (PARTITION BY word ORDER BY id)',
+    'id, nul, count(nul) OVER w, sum(i4) OVER (PARTITION BY nul ORDER BY id), lag(nul) OVER w FROM %t WHERE id < 1000 WINDOW w AS (ORDER BY id)',
+    'word, count(*), sum(count(*)) OVER (ORDER BY word COLLATE "C"), rank() OVER (ORDER BY count(*) DESC) FROM %t GROUP BY word',
+    'word, b, sum(sum(id)) OVER (PARTITION BY b ORDER BY word COLLATE "C") FROM %t GROUP BY word, b HAVING count(*) > 3',
+    '* FROM (SELECT id, rank() OVER (PARTITION BY b ORDER BY i4) AS r FROM %t) x WHERE r <= 5',
+    '* FROM (SELECT id, row_number() OVER (ORDER BY id) AS r, count(*) OVER (PARTITION BY word ORDER BY id) AS c FROM %t) x WHERE r <= 500 AND c < 7',
+    '* FROM (SELECT id, row_number() OVER (PARTITION BY word ORDER BY id) AS r FROM %t WHERE id < 4000) x WHERE r BETWEEN 3 AND 5',
+    'a.id, sum(b.i4) OVER (PARTITION BY a.word ORDER BY a.id) FROM %t a JOIN %t b ON b.id = a.id + 1 WHERE a.id < 3000',
+    'id, stddev(i4) OVER (PARTITION BY word) FROM %t WHERE id < 300', 'id, row_number() OVER (PARTITION BY uid ORDER BY id) FROM %t WHERE id < 300',
+    'id, sum(i8) OVER (ORDER BY id) FROM %t', 'id, sum(d38) OVER (ORDER BY id) FROM %t', 'id, sum(i4 / i2) OVER (ORDER BY id) FROM %t WHERE id < 3000',
+    'id, row_number() OVER (PARTITION BY d9 ORDER BY id), rank() OVER (ORDER BY d18 DESC), count(*) OVER (PARTITION BY f8), rank() OVER (ORDER BY f4 NULLS FIRST) FROM %t',
+    'DISTINCT ON (word) word, id, i4 FROM %t ORDER BY word, id DESC', 'DISTINCT ON (b, i2 % 9) b, i2 % 9, id FROM %t ORDER BY b, i2 % 9 DESC, id',
+    'DISTINCT ON (word COLLATE "C") word, i4, id FROM %t WHERE id < 0 ORDER BY word COLLATE "C", id']) query;
+SELECT same('SELECT f8, sum(f8) OVER w, min(f8) OVER w, max(f8) OVER w, avg(f4) OVER w, rank() OVER w, min(f4) OVER (ORDER BY f8 GROUPS 1 PRECEDING) FROM %t WINDOW w AS (ORDER BY f8)', 'floats');
+SELECT same('SELECT f8, min(f4) OVER (PARTITION BY f8), count(*) OVER (PARTITION BY f4) FROM %t', 'floats');
+-- The order that a window relies on is PostgreSQL's, and so is that of the rows.
+SELECT same('SELECT array_agg(x) FROM (SELECT id, sum(id) OVER (PARTITION BY b ORDER BY id DESC) FROM %t) x');
+SELECT same('SELECT array_agg(x) FROM (SELECT id, row_number() OVER () FROM %t WHERE id % 3 = 0) x');
+SELECT same('SELECT array_agg(x) FROM (SELECT id, row_number() OVER (), lag(id) OVER () FROM (SELECT id FROM %t ORDER BY id DESC) y LIMIT 700) x');
+SELECT same('SELECT array_agg(x) FROM (SELECT id, row_number() OVER (PARTITION BY b), sum(i4) OVER (PARTITION BY b ORDER BY id) FROM %t) x');
+-- Around batches.
+SELECT same(format('SELECT id, row_number() OVER w, sum(i4) OVER w, lag(word, 2, ''-'') OVER w, count(*) OVER (PARTITION BY id / 4096) FROM %%t WHERE id < %s WINDOW w AS (ORDER BY id DESC)', n))
+FROM unnest(ARRAY[0, 1, 2, 1023, 1024, 1025, 2048, 4095, 4096, 4097, 8193]) n;
+SELECT same('SELECT id, sum(10 / (id - 3)) OVER (ORDER BY id) FROM %t', 'six'), same('SELECT id, sum(10 / (id - 3)) FILTER (WHERE id <> 3) OVER (ORDER BY id) FROM %t', 'six');
+EXPLAIN (COSTS OFF) SELECT id, sum(i4) OVER (PARTITION BY word ORDER BY id ROWS BETWEEN 2 PRECEDING AND CURRENT ROW), rank() OVER (ORDER BY b) FROM all_types_p;
+EXPLAIN (COSTS OFF, VERBOSE) SELECT * FROM (SELECT id, row_number() OVER (PARTITION BY b ORDER BY i4) AS r FROM all_types_p) x WHERE r <= 2;
+EXPLAIN (COSTS OFF) SELECT DISTINCT ON (word) word, id FROM all_types_p ORDER BY word, id DESC;
+EXPLAIN (COSTS OFF) SELECT id, sum(i2) OVER (ORDER BY id RANGE 3 PRECEDING) FROM six_h JOIN all_types_p USING (id);
+RESET max_parallel_workers_per_gather;
