@@ -51,8 +51,8 @@ class RowSet {
     int64_t row_ = 0;
 };
 
-/// Adds the rows of make(0) to make(count - 1), which come into being as they are read: as many at a
-/// time as there are workers. `tasks` must live as long as the set.
+/// Adds the rows of make(0) to make(count - 1), which come into being as they are read: as many at
+/// a time as there are workers. `tasks` must live as long as the set.
 void add_made_rows(RowSet& rows, int64_t count, Tasks& tasks, const std::vector<plan::Type>& types,
                    base::MemoryBudget* budget,
                    std::function<RowStore(int64_t index, const Poll& poll)> make);

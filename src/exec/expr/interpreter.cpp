@@ -9,7 +9,6 @@
 
 namespace loom::exec {
 
-
 Interpreter::Interpreter(int slots, base::MemoryBudget* budget)
     : budget_(budget), scratch_(static_cast<size_t>(slots)) {}
 Interpreter::~Interpreter() = default;

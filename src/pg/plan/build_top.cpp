@@ -46,8 +46,8 @@ bool collect_maylongjmp(Node* node, void* arg) {
     return false;
 }
 
-// Copies a column of the scan tuple to stand for `original`, whose modifier and collation may differ
-// from those of the column that it reads: clients are told them.
+// Copies a column of the scan tuple to stand for `original`, whose modifier and collation may
+// differ from those of the column that it reads: clients are told them.
 Var* var_like_maylongjmp(const Var* column, const Node* original) {
     Var* var = copy_object_maylongjmp(column);
     var->vartypmod = exprTypmod(original);
