@@ -36,9 +36,18 @@ std::optional<Step> concrete(const Step& step, const Join& join) {
 void Pipeline::prepare() {
     std::vector<Step> planned;
     planned.swap(steps);
+    const bool may_fault =
+        std::any_of(planned.begin(), planned.end(), [](const Step& step) {
+            return step.kind == Step::Kind::kCompute ||
+                   (step.expression != nullptr && step.expression->may_fault());
+        });
     is_dead = std::any_of(planned.begin(), planned.end(), [&](const Step& step) {
-        return step.kind == Step::Kind::kJoin && joins[step.join].drops_unmatched() &&
-               joins[step.join].table->length() == 0;
+        if (step.kind != Step::Kind::kJoin) return false;
+        const Join& join = joins[step.join];
+        // PostgreSQL, too, leaves the probe side unread, but not the side that it builds: an error
+        // there shows.
+        return join.drops_unmatched() && join.table->length() == 0 &&
+               (!join.swapped || !may_fault);
     });
     for (const Step& step : planned) {
         if (step.kind != Step::Kind::kJoin)

@@ -25,7 +25,10 @@ void start_fallback_maylongjmp(CustomScanState* node, int flags) {
     LoomScanState* state = state_of(node);
     EState* estate = node->ss.ps.state;
     MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
-    outerPlanState(node) = ExecInitNode(outerPlan(node->ss.ps.plan), estate, flags);
+    // As for a subplan: the node reads forwards only, and asking for more could be too late, since
+    // a CTE that the piece shares with others may have rows already.
+    constexpr int kPassedOn = EXEC_FLAG_EXPLAIN_ONLY | EXEC_FLAG_WITH_NO_DATA;
+    outerPlanState(node) = ExecInitNode(outerPlan(node->ss.ps.plan), estate, flags & kPassedOn);
     MemoryContextSwitchTo(old);
     state->fallback = true;
     state->row = state->rows = 0;

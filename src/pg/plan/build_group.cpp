@@ -233,11 +233,16 @@ std::optional<Core> Builder::aggregate(Agg* node, Order order) {
     List* calls = NIL;
     List* inputs = NIL;
     for (List* list : {node->plan.targetlist, node->plan.qual})
-        pg_call([&] {
-            find_aggregates_maylongjmp(reinterpret_cast<Node*>(list), &calls);
-            find_inputs_maylongjmp(reinterpret_cast<Node*>(list), &inputs);
-        });
+        pg_call([&] { find_aggregates_maylongjmp(reinterpret_cast<Node*>(list), &calls); });
     const ListCell* cell;
+    foreach (cell, node->plan.targetlist) {
+        auto* entry = lfirst_node(TargetEntry, cell);
+        // The node of a SELECT DISTINCT hands on what its input had for other ends. Nobody reads it,
+        // and it depends on no key.
+        if (entry->resjunk && calls == NIL) continue;
+        pg_call([&] { find_inputs_maylongjmp(reinterpret_cast<Node*>(entry->expr), &inputs); });
+    }
+    pg_call([&] { find_inputs_maylongjmp(reinterpret_cast<Node*>(node->plan.qual), &inputs); });
     foreach (cell, calls) add_subplans(source, static_cast<Node*>(lfirst(cell)), false);
     const Scope& scope = source.scope;
     Core core;
