@@ -117,7 +117,6 @@ Stream PlanCompiler::compile_join(const Operator& op, const Needs& needs) {
     const int index = static_cast<int>(pipeline.joins.size());
     Join join;
     join.type = type;
-    join.swapped = swap;
     join.null_aware = op.null_aware;
     join.single = op.single;
     for (const Expr& key : probe_keys) join.keys.push_back(expression_slot(stream, key));

@@ -43,7 +43,6 @@ struct Join {
     std::shared_ptr<JoinTable> table;  ///< set when the build side is complete
     std::vector<int> keys;             ///< slots of the probe side
     int row_slot = -1;
-    bool swapped = false;  ///< PostgreSQL builds the side that is probed here
     int mark_slot = -1;                          ///< kMark
     bool null_aware = false;                     ///< kMark
     bool single = false;                         ///< build keys must be unique

@@ -36,18 +36,16 @@ std::optional<Step> concrete(const Step& step, const Join& join) {
 void Pipeline::prepare() {
     std::vector<Step> planned;
     planned.swap(steps);
-    const bool may_fault =
-        std::any_of(planned.begin(), planned.end(), [](const Step& step) {
-            return step.kind == Step::Kind::kCompute ||
-                   (step.expression != nullptr && step.expression->may_fault());
-        });
+    const bool may_fault = std::any_of(planned.begin(), planned.end(), [](const Step& step) {
+        return step.kind == Step::Kind::kCompute ||
+               (step.expression != nullptr && step.expression->may_fault());
+    });
     is_dead = std::any_of(planned.begin(), planned.end(), [&](const Step& step) {
         if (step.kind != Step::Kind::kJoin) return false;
         const Join& join = joins[step.join];
-        // PostgreSQL, too, leaves the probe side unread, but not the side that it builds: an error
-        // there shows.
-        return join.drops_unmatched() && join.table->length() == 0 &&
-               (!join.swapped || !may_fault);
+        // PostgreSQL may read this side all the same, and then shows its errors. One too many does
+        // no harm: PostgreSQL's plan decides.
+        return !may_fault && join.drops_unmatched() && join.table->length() == 0;
     });
     for (const Step& step : planned) {
         if (step.kind != Step::Kind::kJoin)
