@@ -137,6 +137,11 @@ Node* without_relabels(Node* node) {
     return node;
 }
 
+bool is_integer(plan::Type type) {
+    return type.id == plan::TypeId::kInt2 || type.id == plan::TypeId::kInt4 ||
+           type.id == plan::TypeId::kInt8 || type.id == plan::TypeId::kDate;
+}
+
 }  // namespace
 
 bool has_subplans(Node* node) {
@@ -189,6 +194,22 @@ void Builder::add_subplans(Core& core, Node* expr, bool condition) {
     }
 }
 
+// Translates what a subquery is handed. A value of an enclosing row that an earlier condition sets
+// equal to a column is that column: rows for which it is not are dropped anyway.
+std::optional<Expr> Builder::subplan_argument(Node* argument, const Core& core) {
+    auto value = translator_.translate_with_outer(argument, core.scope);
+    if (!value) return refuse<Expr>("subquery: " + translator_.reason());
+    if (!has_outer(*value)) return value;
+    // Equal integers are the same in every way; equal numerics may be written with other digits.
+    const auto is_same = [&](const Lifted& condition) {
+        return condition.is_key && is_integer(value->type) &&
+               condition.inner().type == value->type && same_expression(condition.outer(), *value);
+    };
+    const auto known = std::find_if(core.lifted.begin(), core.lifted.end(), is_same);
+    if (known == core.lifted.end()) return refuse<Expr>("a value of an enclosing query");
+    return known->inner();
+}
+
 bool Builder::add_subplan(Core& core, SubPlan* subplan, bool unknown_is_false) {
     Plan* plan = original_subplan(statement_, subplan->plan_id);
     if (plan == nullptr || has_varying_init_plans(plan)) {
@@ -205,7 +226,7 @@ bool Builder::add_subplan(Core& core, SubPlan* subplan, bool unknown_is_false) {
         std::vector<Expr> values;
         const ListCell* cell;
         foreach (cell, subplan->args) {
-            auto value = translate(static_cast<Node*>(lfirst(cell)), core.scope, "subquery");
+            auto value = subplan_argument(static_cast<Node*>(lfirst(cell)), core);
             if (!value || !never_faults(*value)) break;
             values.push_back(std::move(*value));
         }

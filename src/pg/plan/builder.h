@@ -155,6 +155,7 @@ class Builder {
                   bool null_aware);
     bool add_test(plan::Operator& join, const Core& core, const SubPlan* subplan, Node* test,
                   const Built& built);
+    std::optional<plan::Expr> subplan_argument(Node* argument, const Core& core);
     bool join_lifted(plan::Operator& join, const std::vector<Lifted>& lifted,
                      const OuterValues& outer, bool keys_only);
 
