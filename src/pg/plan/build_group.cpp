@@ -237,8 +237,8 @@ std::optional<Core> Builder::aggregate(Agg* node, Order order) {
     const ListCell* cell;
     foreach (cell, node->plan.targetlist) {
         auto* entry = lfirst_node(TargetEntry, cell);
-        // The node of a SELECT DISTINCT hands on what its input had for other ends. Nobody reads it,
-        // and it depends on no key.
+        // The node of a SELECT DISTINCT hands on what its input had for other ends. Nobody reads
+        // it, and it depends on no key.
         if (entry->resjunk && calls == NIL) continue;
         pg_call([&] { find_inputs_maylongjmp(reinterpret_cast<Node*>(entry->expr), &inputs); });
     }
