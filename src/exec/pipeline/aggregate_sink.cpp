@@ -13,8 +13,6 @@ namespace {
 // Groups, or DISTINCT values, that a worker's own table may have: it then takes a few megabytes,
 // and a look-up is still a hit in the last-level cache.
 constexpr int64_t kMaxLocalGroups = 1 << 17;
-// The same for DISTINCT values of few groups, whose rows are costlier to scatter.
-constexpr int64_t kMaxLocalPairs = 1 << 21;
 // A partition should have a table that fits the second-level cache: 256 make that true for tens of
 // millions of groups.
 constexpr int kGroupBits = 8;
@@ -172,8 +170,7 @@ AggregateSink::Split AggregateSink::wanted_split(const Worker& worker) const {
     const int64_t pairs = worker.state->distinct_pairs();
     const bool few_groups =
         key_types_.empty() || (value_column_ >= 0 && groups * kPairsPerGroup <= pairs);
-    if (groups <= kMaxLocalGroups && pairs <= (few_groups ? kMaxLocalPairs : kMaxLocalGroups) &&
-        worker.budget.used() <= share)
+    if (groups <= kMaxLocalGroups && pairs <= kMaxLocalGroups && worker.budget.used() <= share)
         return Split::kNone;
     if (!few_groups) return Split::kByGroup;
     return value_column_ >= 0 ? Split::kByValue : Split::kNone;
