@@ -17,7 +17,8 @@ class Tasks {
     virtual ~Tasks() = default;
     virtual int workers() const = 0;
     /// Runs work(task, worker) once for each task in [0, count), several at once and in any order,
-    /// and waits for all. The first exception ends the others and is rethrown.
+    /// and waits for all. The first exception ends the others and is rethrown. Not for a task, nor
+    /// while several workers run a pipeline; the only worker of a pipeline may call it.
     virtual void run(int64_t count, const Work& work) = 0;
     /// What worker `worker` calls at least every few milliseconds; it throws if the query shall
     /// end. Worker 0's is also for the thread that calls run().

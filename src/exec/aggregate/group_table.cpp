@@ -1,7 +1,6 @@
 #include "exec/aggregate/group_table.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 #include "exec/fault.h"

@@ -72,6 +72,7 @@ AggregateSink::AggregateSink(std::vector<int> key_slots, std::vector<plan::Type>
       calls_(std::move(calls)),
       resources_(resources) {
     const auto first = static_cast<int>(key_types_.size());
+    std::vector<plan::Type> arg_types;
     for (const AggregateCall& call : calls_) {
         int column = -1;
         if (call.slot >= 0) {
@@ -79,15 +80,18 @@ AggregateSink::AggregateSink(std::vector<int> key_slots, std::vector<plan::Type>
             column = first + static_cast<int>(known - arg_slots_.begin());
             if (known == arg_slots_.end()) {
                 arg_slots_.push_back(call.slot);
-                arg_types_.push_back(call.arg);
+                arg_types.push_back(call.arg);
             }
         }
         arg_columns_.push_back(column);
     }
-    int next = first + static_cast<int>(arg_slots_.size());
+    row_types_ = key_types_;
+    row_types_.insert(row_types_.end(), arg_types.begin(), arg_types.end());
     bool one_value = true;
     for (size_t i = 0; i < calls_.size(); ++i) {
-        filter_columns_.push_back(calls_[i].filter != nullptr ? next++ : -1);
+        const bool filtered = calls_[i].filter != nullptr;
+        filter_columns_.push_back(filtered ? static_cast<int>(row_types_.size()) : -1);
+        if (filtered) row_types_.push_back(plan::make_type(plan::TypeId::kBool));
         if (!calls_[i].distinct) continue;
         if (value_column_ < 0)
             value_column_ = arg_columns_[i];
@@ -97,17 +101,9 @@ AggregateSink::AggregateSink(std::vector<int> key_slots, std::vector<plan::Type>
     if (!one_value) value_column_ = -1;
 }
 
-std::vector<plan::Type> AggregateSink::row_types() const {
-    std::vector<plan::Type> types = key_types_;
-    types.insert(types.end(), arg_types_.begin(), arg_types_.end());
-    for (const AggregateCall& call : calls_)
-        if (call.filter != nullptr) types.push_back(plan::make_type(plan::TypeId::kBool));
-    return types;
-}
-
 std::vector<plan::Type> AggregateSink::hash_types(Split split) const {
     if (split == Split::kByGroup) return key_types_;
-    return {row_types()[value_column_]};
+    return {row_types_[value_column_]};
 }
 
 std::vector<plan::Type> AggregateSink::output_types() const {
@@ -179,7 +175,7 @@ AggregateSink::Split AggregateSink::wanted_split(const Worker& worker) const {
 // All workers must arrive at the same number of partitions.
 std::unique_ptr<RowPartitions> AggregateSink::make_partitions(HashRange range, int workers) const {
     int64_t row_bytes = 1;
-    for (const plan::Type type : row_types()) row_bytes += plan::width(plan::physical(type));
+    for (const plan::Type type : row_types_) row_bytes += plan::width(plan::physical(type));
     const uint64_t limit = resources_.spill_limit() / (4 * static_cast<uint64_t>(workers));
     int64_t chunk_rows = kChunkRows;
     const auto least = [&] {
@@ -190,12 +186,12 @@ std::unique_ptr<RowPartitions> AggregateSink::make_partitions(HashRange range, i
         --range.bits;
         ++range.shift;
     }
-    return std::make_unique<RowPartitions>(row_types(), range, chunk_rows, resources_.budget);
+    return std::make_unique<RowPartitions>(row_types_, range, chunk_rows, resources_.budget);
 }
 
 void AggregateSink::scatter(Worker& worker, const AggregateInput& input) {
     worker.columns.assign(input.keys.begin(), input.keys.end());
-    worker.columns.resize(row_types().size());
+    worker.columns.resize(row_types_.size());
     for (size_t i = 0; i < calls_.size(); ++i) {
         if (arg_columns_[i] >= 0) worker.columns[arg_columns_[i]] = input.args[i];
         if (filter_columns_[i] < 0) continue;
@@ -348,7 +344,7 @@ void AggregateSink::aggregate_partition(const std::vector<Source>& sources, Hash
 void AggregateSink::aggregate_pieces(const std::vector<Source>& sources, HashRange range,
                                      uint64_t allowance, const Poll& poll,
                                      std::vector<RowStore>& out) {
-    RowPartitions pieces(row_types(), range, kMinChunkRows, resources_.budget);
+    RowPartitions pieces(row_types_, range, kMinChunkRows, resources_.budget);
     KeyHasher hasher(key_types_, resources_.budget);
     std::vector<uint64_t> hashes(kBatchRows);
     std::vector<std::vector<std::vector<uint32_t>>> groups(sources.size());

@@ -59,7 +59,6 @@ class AggregateSink final : public Sink {
     /// Reads stored rows as input of aggregates.
     class Reader;
 
-    std::vector<plan::Type> row_types() const;
     std::vector<plan::Type> hash_types(Split split) const;
     std::unique_ptr<RowPartitions> make_partitions(HashRange range, int workers) const;
     void scatter(Worker& worker, const AggregateInput& input);
@@ -84,11 +83,11 @@ class AggregateSink final : public Sink {
     bool grouped_;
     std::vector<AggregateCall> calls_;
     Resources resources_;
-    std::vector<int> arg_columns_;     ///< by call: column of the scattered rows, or -1
-    std::vector<int> filter_columns_;  ///< likewise
-    std::vector<int> arg_slots_;       ///< of the columns behind the keys
-    std::vector<plan::Type> arg_types_;
-    int value_column_ = -1;  ///< the argument of all calls with DISTINCT, if it is one
+    std::vector<int> arg_columns_;       ///< by call: column of the scattered rows, or -1
+    std::vector<int> filter_columns_;    ///< likewise
+    std::vector<int> arg_slots_;         ///< of the columns behind the keys
+    std::vector<plan::Type> row_types_;  ///< of the scattered rows
+    int value_column_ = -1;              ///< the argument of all calls with DISTINCT, if it is one
     std::atomic<Split> split_{Split::kNone};
     std::vector<std::shared_ptr<Worker>> workers_;
     RowSet rows_;
