@@ -27,3 +27,8 @@ FROM unnest(ARRAY[
     'count(*) FROM (SELECT id FROM %t LIMIT 9) a JOIN %t b ON b.id <> 0',
     'count(*), count(a.b), count(b.b) FROM (SELECT true AS b FROM %t LIMIT 9) a FULL JOIN (SELECT b FROM %t WHERE id < 6000) b USING (b)',
     'count(*) FROM (SELECT a.b FROM (SELECT true AS b FROM %t LIMIT 9) a JOIN %t b USING (b) LIMIT 10000) x']) query;
+-- Columns that the node of a DISTINCT hands on for nobody; PostgreSQL's plan started beside a CTE that has rows already.
+SELECT same('SELECT ' || query) AS result, query
+FROM unnest(ARRAY[
+    'DISTINCT count(*) OVER (PARTITION BY i2) FROM %t',
+    '* FROM (WITH q AS MATERIALIZED (SELECT id FROM %t) SELECT (SELECT min(c.id) FROM %t c JOIN q ON c.id = q.id) AS least, 1 / (b.id - 5) FROM q JOIN %t b ON b.id = q.id) x']) query;
