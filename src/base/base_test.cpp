@@ -1,5 +1,9 @@
+#include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <limits>
+#include <random>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -9,6 +13,7 @@
 #include "base/bytes.h"
 #include "base/division.h"
 #include "base/error.h"
+#include "base/page_heap.h"
 
 namespace loom::base {
 namespace {
@@ -75,6 +80,66 @@ TEST(Buffer, KeepsContentsWhenItGrowsAndCountsItsBytes) {
         EXPECT_EQ(std::memcmp(other.data(), "0123456789", 10), 0);
     }
     EXPECT_EQ(budget.used(), 0U);
+}
+
+// Blocks of all sizes, each filled with a byte of its own while it lives.
+TEST(PageHeap, BlocksDoNotOverlapAndAreReused) {
+    PageHeap heap;
+    struct Block {
+        uint8_t* begin;
+        uint64_t bytes;
+        uint8_t mark;
+    };
+    std::vector<Block> blocks;
+    std::mt19937_64 random(7);
+    const auto drop = [&](size_t index) {
+        const Block block = blocks[index];
+        ASSERT_EQ(std::count(block.begin, block.begin + block.bytes, block.mark),
+                  static_cast<int64_t>(block.bytes));
+        heap.free(block.begin, block.bytes);
+        blocks[index] = blocks.back();
+        blocks.pop_back();
+    };
+    for (int step = 0; step < 3000; ++step) {
+        if (blocks.size() < 40 || random() % 2 == 0) {
+            // Mostly small, now and then one with a mapping of its own.
+            const uint64_t bytes =
+                PageHeap::kMinBytes + random() % (step % 100 == 0 ? 12 << 20 : 200'000);
+            uint8_t* begin = heap.allocate(bytes);
+            ASSERT_NE(begin, nullptr);
+            EXPECT_EQ(reinterpret_cast<uintptr_t>(begin) % 64, 0U);
+            const auto mark = static_cast<uint8_t>(random());
+            std::memset(begin, mark, bytes);
+            blocks.push_back({begin, bytes, mark});
+        } else {
+            drop(random() % blocks.size());
+        }
+        if (step % 500 == 0) heap.trim(64 << 20);
+    }
+    while (!blocks.empty()) drop(0);
+    EXPECT_EQ(heap.used_bytes(), 0U);
+    heap.trim(0);
+    EXPECT_EQ(heap.mapped_bytes(), 0U);
+}
+
+TEST(PageHeap, ServesThreadsAtOnce) {
+    PageHeap heap;
+    std::vector<std::thread> threads;
+    std::atomic<int> wrong{0};
+    for (int thread = 0; thread < 4; ++thread)
+        threads.emplace_back([&, thread] {
+            std::mt19937_64 random(static_cast<uint64_t>(thread));
+            for (int i = 0; i < 500; ++i) {
+                const uint64_t bytes = PageHeap::kMinBytes + random() % 100'000;
+                uint8_t* block = heap.allocate(bytes);
+                std::memset(block, thread, bytes);
+                wrong += std::count(block, block + bytes, thread) != static_cast<int64_t>(bytes);
+                heap.free(block, bytes);
+            }
+        });
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(wrong, 0);
+    EXPECT_EQ(heap.used_bytes(), 0U);
 }
 
 TEST(Bitmap, CopyCountAndFillAgreeWithSingleBits) {

@@ -6,7 +6,28 @@
 #include <new>
 #include <utility>
 
+#include "base/page_heap.h"
+
 namespace loom::base {
+
+namespace {
+
+constexpr uint64_t kAlign = 64;
+
+uint8_t* allocate_block(uint64_t capacity) {
+    return capacity < PageHeap::kMinBytes
+               ? static_cast<uint8_t*>(std::aligned_alloc(kAlign, capacity))
+               : PageHeap::instance().allocate(capacity);
+}
+
+void free_block(uint8_t* block, uint64_t capacity) {
+    if (capacity < PageHeap::kMinBytes)
+        std::free(block);
+    else
+        PageHeap::instance().free(block, capacity);
+}
+
+}  // namespace
 
 void MemoryBudget::take(uint64_t bytes) {
     if (parent_ != nullptr) parent_->take(bytes);
@@ -30,21 +51,20 @@ void Buffer::swap(Buffer& other) noexcept {
 
 void Buffer::release() noexcept {
     if (data_ == nullptr) return;
-    std::free(data_);
+    free_block(data_, capacity_);
     if (budget_ != nullptr) budget_->give_back(capacity_);
     data_ = nullptr;
     size_ = capacity_ = 0;
 }
 
 void Buffer::allocate(uint64_t bytes, bool keep) {
-    constexpr uint64_t kAlign = 64;
     if (bytes > (uint64_t{1} << 46)) raise(ErrorKind::kLimit, "a buffer of {} bytes", bytes);
     uint64_t capacity = (bytes + kBufferSlack + kAlign - 1) / kAlign * kAlign;
     // Growing step by step must stay linear overall; a first allocation is exact.
     if (capacity_ != 0 && keep) capacity = std::max<uint64_t>(capacity, capacity_ + capacity_ / 2);
     capacity = (capacity + kAlign - 1) / kAlign * kAlign;
     if (budget_ != nullptr) budget_->take(capacity);
-    auto* fresh = static_cast<uint8_t*>(std::aligned_alloc(kAlign, capacity));
+    uint8_t* fresh = allocate_block(capacity);
     if (fresh == nullptr) {
         if (budget_ != nullptr) budget_->give_back(capacity);
         raise(ErrorKind::kMemory, "out of memory while allocating {} bytes", capacity);

@@ -204,6 +204,7 @@ Stream PlanCompiler::compile_aggregate(const Operator& op) {
         keys.push_back(expression_slot(stream, key));
         key_types.push_back(key.type);
     }
+    release_order(stream);
     CompiledPipeline& compiled = *stream.compiled;
     std::vector<AggregateCall> calls;
     std::vector<int> inputs = keys;
@@ -250,6 +251,7 @@ Stream PlanCompiler::compile_sort(const Operator& op, Needs needs, int64_t limit
         stored.push_back(stream.slots[i]);
         types.push_back(op.output[i]);
     }
+    release_order(stream);
     std::vector<plan::SortKey> keys = op.sort_keys;
     for (plan::SortKey& key : keys) key.column = columns[key.column];
     const int64_t own = count_value(op.count, -1);
@@ -273,6 +275,13 @@ Stream PlanCompiler::compile_sort(const Operator& op, Needs needs, int64_t limit
     Stream sorted = reopen(std::move(stream), types, columns);
     sorted.compiled->ordered = true;
     return sorted;
+}
+
+// For operators that take rows in any order: several workers may bring them.
+void PlanCompiler::release_order(Stream& stream) {
+    const std::vector<Step>& steps = stream.pipeline().steps;
+    if (std::ranges::none_of(steps, [](const Step& s) { return s.kind == Step::Kind::kLimit; }))
+        stream.compiled->ordered = false;
 }
 
 // Evaluates LIMIT, OFFSET and the like, which are constant during an execution; NULL means absent.

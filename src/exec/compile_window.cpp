@@ -1,6 +1,10 @@
 // Windows, and rows that several operators read.
 
+#include <algorithm>
+#include <utility>
+
 #include "exec/compiler.h"
+#include "exec/pipeline/sort_sink.h"
 #include "exec/window/window_sink.h"
 
 namespace loom::exec {
@@ -8,6 +12,7 @@ namespace loom::exec {
 using plan::Expr;
 using plan::ExprKind;
 using plan::Operator;
+using plan::OperatorKind;
 using plan::Type;
 
 // The first operator of a source has its rows computed; the others read them too.
@@ -45,69 +50,162 @@ int64_t PlanCompiler::frame_offset(const std::vector<Expr>& offset) {
     return value;
 }
 
-Stream PlanCompiler::compile_window(const Operator& op, Needs needs) {
-    const Operator& input = op.inputs[0];
-    const size_t width = input.output.size();
-    const Needs results(needs.begin() + static_cast<std::ptrdiff_t>(width), needs.end());
-    needs.resize(width);
-    for (const Expr& key : op.group_keys) need_columns(key, needs);
-    for (const plan::SortKey& key : op.sort_keys) raise_need(needs[key.column], Need::kValue);
-    for (const plan::WindowCall& call : op.windows) {
-        for (const Expr& arg : call.args) need_columns(arg, needs);
-        for (const Expr& filter : call.filter) need_columns(filter, needs);
-    }
-    for (Need& need : needs)
-        if (need == Need::kGroupKey) need = Need::kValue;
-    Stream stream = compile(input, needs);
-    // Frames count rows in the order in which the input gives them.
-    stream.compiled->ordered = true;
+namespace {
 
-    WindowPlan window;
-    window.frame = bound_frame(op.frame);
-    window.frame.start_offset = frame_offset(op.frame.start_offset);
-    window.frame.end_offset = frame_offset(op.frame.end_offset);
-    std::vector<int> stored;
-    std::vector<Type> types;
-    std::vector<int> columns(op.output.size(), -1);
-    for (size_t i = 0; i < width; ++i) {
-        if (needs[i] == Need::kNone) continue;
-        columns[i] = static_cast<int>(stored.size());
-        stored.push_back(stream.slots[i]);
-        types.push_back(op.output[i]);
+// Windows over the same rows, the first one at the bottom.
+struct WindowChain {
+    std::vector<const Operator*> windows;
+    const Operator* input = nullptr;  ///< below the windows, and below `sort`
+    const Operator* sort = nullptr;   ///< or null: the input's order counts
+    size_t together = 0;              ///< first sort keys that tell partitions of all windows
+};
+
+bool sees_only(const Operator& window, size_t width) {
+    const auto sees = [&](const Expr& expr) {
+        return std::ranges::all_of(plan::columns_of(expr),
+                                   [&](int column) { return static_cast<size_t>(column) < width; });
+    };
+    for (const plan::WindowCall& call : window.windows)
+        if (!std::ranges::all_of(call.args, sees) || !std::ranges::all_of(call.filter, sees))
+            return false;
+    return std::ranges::all_of(window.group_keys, sees) &&
+           std::ranges::all_of(window.sort_keys, [&](const plan::SortKey& key) {
+               return static_cast<size_t>(key.column) < width;
+           });
+}
+
+// Returns how many of the first sort keys, in any order, are the window's partition keys; 0: not
+// so.
+size_t partition_prefix(const Operator& window, const std::vector<plan::SortKey>& keys) {
+    std::vector<int> left;
+    for (const Expr& key : window.group_keys) left.push_back(key.index);
+    for (size_t i = 0; i < keys.size() && !left.empty(); ++i) {
+        if (std::erase(left, keys[i].column) == 0) return 0;
+        if (left.empty()) return i + 1;
     }
-    for (const Expr& key : op.group_keys) window.partition.push_back(columns[key.index]);
-    for (const plan::SortKey& key : op.sort_keys) window.order.push_back(columns[key.column]);
-    const auto store = [&](const Expr& expr) {
-        stored.push_back(expression_slot(stream, expr));
-        types.push_back(expr.type);
+    return 0;
+}
+
+// Windows whose partitions are runs of one sort below them all can be computed part by part.
+WindowChain chain_of(const Operator& top) {
+    WindowChain chain;
+    const Operator* bottom = &top;
+    for (; bottom->kind == OperatorKind::kWindow; bottom = bottom->inputs.data())
+        chain.windows.insert(chain.windows.begin(), bottom);
+    const size_t width = bottom->output.size();
+    bool partitioned = bottom->kind == OperatorKind::kSort && bottom->count.empty();
+    for (const Operator* window : chain.windows) {
+        if (!partitioned) break;
+        const size_t prefix = partition_prefix(*window, bottom->sort_keys);
+        partitioned = prefix > 0 && sees_only(*window, width);
+        chain.together = chain.together == 0 ? prefix : std::min(chain.together, prefix);
+    }
+    if (!partitioned) return {{&top}, top.inputs.data(), nullptr, 0};
+    chain.input = bottom->inputs.data();
+    chain.sort = bottom;
+    return chain;
+}
+
+}  // namespace
+
+Stream PlanCompiler::compile_window(const Operator& op, const Needs& needs) {
+    const WindowChain chain = chain_of(op);
+    const size_t width = chain.input->output.size();
+    // Columns that the rows must have, and those that only arguments are computed from.
+    Needs stored_needs(needs.begin(), needs.begin() + static_cast<std::ptrdiff_t>(width));
+    if (chain.sort != nullptr)
+        for (const plan::SortKey& key : chain.sort->sort_keys)
+            raise_need(stored_needs[key.column], Need::kValue);
+    for (const Operator* window : chain.windows) {
+        for (const Expr& key : window->group_keys) need_columns(key, stored_needs);
+        for (const plan::SortKey& key : window->sort_keys)
+            raise_need(stored_needs[key.column], Need::kValue);
+    }
+    for (Need& need : stored_needs)
+        if (need == Need::kGroupKey) need = Need::kValue;
+    Needs below = stored_needs;
+    for (const Operator* window : chain.windows)
+        for (const plan::WindowCall& call : window->windows) {
+            for (const Expr& arg : call.args) need_columns(arg, below);
+            for (const Expr& filter : call.filter) need_columns(filter, below);
+        }
+    Stream stream = compile(*chain.input, below);
+    // Frames count rows in the order in which the input gives them.
+    if (chain.sort == nullptr) stream.compiled->ordered = true;
+
+    WindowWork work;
+    std::vector<int> stored;
+    std::vector<int> columns(op.output.size(), -1);
+    const auto store = [&](int slot, Type type) {
+        stored.push_back(slot);
+        work.types.push_back(type);
         return static_cast<int>(stored.size()) - 1;
     };
-    for (size_t i = 0; i < op.windows.size(); ++i) {
-        const plan::WindowCall& call = op.windows[i];
-        WindowPlan::Call planned;
-        planned.function = call.function;
-        planned.type = call.type;
-        for (const Expr& arg : call.args) {
-            // An argument that may fault is computed only for rows that pass the filter.
-            if (!call.filter.empty() && arg.kind != ExprKind::kColumn &&
-                compile_expression(arg, stream.slots)->may_fault())
-                throw Unrepresentable("a window with FILTER over an expression that can fail");
-            planned.args.push_back(store(arg));
+    const auto store_column = [&](int column) {
+        if (columns[column] < 0)
+            columns[column] = store(stream.slots[column], chain.input->output[column]);
+        return columns[column];
+    };
+    const auto store_value = [&](const Expr& expr) {
+        return expr.kind == ExprKind::kColumn ? store_column(expr.index)
+                                              : store(expression_slot(stream, expr), expr.type);
+    };
+    for (size_t i = 0; i < width; ++i)
+        if (stored_needs[i] != Need::kNone) store_column(static_cast<int>(i));
+    for (const Operator* window : chain.windows) {
+        WindowPlan& plan = work.windows.emplace_back();
+        plan.frame = bound_frame(window->frame);
+        plan.frame.start_offset = frame_offset(window->frame.start_offset);
+        plan.frame.end_offset = frame_offset(window->frame.end_offset);
+        for (const Expr& key : window->group_keys) plan.partition.push_back(columns[key.index]);
+        for (const plan::SortKey& key : window->sort_keys)
+            plan.order.push_back(columns[key.column]);
+        for (const plan::WindowCall& call : window->windows) {
+            WindowPlan::Call planned;
+            planned.function = call.function;
+            planned.type = call.type;
+            for (const Expr& arg : call.args) {
+                // An argument that may fault is computed only for rows that pass the filter.
+                if (!call.filter.empty() && arg.kind != ExprKind::kColumn &&
+                    compile_expression(arg, stream.slots)->may_fault())
+                    throw Unrepresentable("a window with FILTER over an expression that can fail");
+                planned.args.push_back(store_value(arg));
+            }
+            if (!call.filter.empty()) planned.filter = store_value(call.filter[0]);
+            plan.calls.push_back(std::move(planned));
         }
-        if (!call.filter.empty()) planned.filter = store(call.filter[0]);
-        window.calls.push_back(std::move(planned));
     }
     // Behind the stored columns come the results.
-    std::vector<Type> all = types;
-    for (size_t i = 0; i < op.windows.size(); ++i) {
-        columns[width + i] = static_cast<int>(all.size());
-        all.push_back(op.windows[i].type);
+    std::vector<plan::SortKey> keys;
+    if (chain.sort != nullptr) keys = chain.sort->sort_keys;
+    for (plan::SortKey& key : keys) key.column = columns[key.column];
+    for (size_t i = width; i < columns.size(); ++i)
+        columns[i] = static_cast<int>(stored.size() + i - width);
+    for (size_t i = 0; i < columns.size(); ++i) {
+        if (needs[i] == Need::kNone) {
+            columns[i] = -1;
+            continue;
+        }
+        work.kept.push_back(std::exchange(columns[i], static_cast<int>(work.kept.size())));
     }
+    const std::vector<Type> kept = work.kept_types();
     CompiledPipeline& compiled = *stream.compiled;
-    compiled.store = std::make_shared<WindowSink>(stored, types, std::move(window), budget_);
+    if (chain.sort == nullptr) {
+        compiled.store = std::make_shared<WindowSink>(stored, std::move(work), budget_);
+    } else {
+        SortedStep step;
+        step.together = chain.together;
+        step.types = kept;
+        const std::vector<Type> types = work.types;
+        step.apply = [work = std::move(work), budget = budget_](RowStore&& rows, const Poll& poll) {
+            return add_windows(std::move(rows), work, budget, poll);
+        };
+        compiled.store =
+            std::make_shared<SortSink>(stored, types, std::move(keys), -1, resources_, step);
+    }
     compiled.pipeline.sink = compiled.store;
     compiled.pipeline.sink_inputs = stored;
-    Stream opened = reopen(std::move(stream), all, columns);
+    Stream opened = reopen(std::move(stream), kept, columns);
     opened.compiled->ordered = true;
     return opened;
 }

@@ -53,7 +53,8 @@ class PlanCompiler {
     Stream compile_limit(const plan::Operator& op, const Needs& needs);
     Stream compile_append(const plan::Operator& op, const Needs& needs);
     Stream compile_shared(const plan::Operator& op);
-    Stream compile_window(const plan::Operator& op, Needs needs);
+    Stream compile_window(const plan::Operator& op, const Needs& needs);
+    static void release_order(Stream& stream);
 
     int add_slot(Pipeline& pipeline, Slot slot);
     int expression_slot(Stream& stream, const plan::Expr& expr);

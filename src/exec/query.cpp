@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 
+#include "base/page_heap.h"
 #include "exec/compile.h"
 #include "exec/crew.h"
 #include "exec/expression.h"
@@ -23,6 +24,9 @@ constexpr int64_t kMinParallelRows = 32'768;
 constexpr int64_t kBatchesPerWave = 16;
 // What a worker's operators take however little a query may have: batches, chunks being filled.
 constexpr uint64_t kFixedMemory = uint64_t{4} << 20;
+
+// Unused memory that a process keeps for its next query where a query's memory has no limit.
+constexpr uint64_t kKeptMemory = uint64_t{1} << 30;
 
 using Clock = std::chrono::steady_clock;
 
@@ -47,6 +51,14 @@ struct Query::State final : public Tasks {
                 base::check_stop(&crew.stop());
                 if (worker == 0) host->check_interrupts();
             });
+    }
+
+    ~State() override {
+        // Blocks go back first.
+        last.reset();
+        pipelines.clear();
+        result = RowSet();
+        base::PageHeap::instance().trim(memory == 0 ? kKeptMemory : memory);
     }
 
     // A pipeline that is running, or that pauses between two waves.

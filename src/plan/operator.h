@@ -79,6 +79,8 @@ struct SortKey {
     int column = 0;
     bool descending = false;
     bool nulls_first = false;
+
+    bool operator==(const SortKey&) const = default;
 };
 
 struct Operator {

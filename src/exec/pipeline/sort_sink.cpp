@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include "exec/sort/sort_rows.h"
 
@@ -21,6 +22,11 @@ constexpr int64_t kChunkRows = 512;
 constexpr int64_t kMinChunkRows = 64;
 // A range with so many times more rows than it should have is split.
 constexpr int64_t kUnevenness = 4;
+
+// The bits of a word from `shift`, up to 64, on.
+uint64_t above(uint64_t word, int shift) {
+    return shift < 64 ? word >> shift : 0;
+}
 
 // The lowest and highest word of each range.
 class Bounds {
@@ -65,12 +71,14 @@ std::vector<uint16_t> even_ranges(const std::vector<int64_t>& bins, size_t range
 }  // namespace
 
 SortSink::SortSink(std::vector<int> slots, std::vector<plan::Type> types,
-                   std::vector<plan::SortKey> keys, int64_t limit, const Resources& resources)
+                   std::vector<plan::SortKey> keys, int64_t limit, const Resources& resources,
+                   SortedStep then)
     : StoreSink(std::move(slots), std::move(types), resources.budget),
       keys_(std::move(keys)),
       ranged_types_(types_),
       limit_(limit),
-      resources_(resources) {
+      resources_(resources),
+      then_(std::move(then)) {
     ranged_types_.push_back(plan::make_type(plan::TypeId::kInt8));
     for (const plan::Type type : ranged_types_) row_bytes_ += plan::width(plan::physical(type));
 }
@@ -118,11 +126,11 @@ void SortSink::finish(Tasks& tasks) {
     for (const auto& rows : scattered->rows) spilled = spilled || rows->spilled();
     std::vector<Piece> pieces;
     int64_t left = limit_ < 0 ? INT64_MAX : limit_;
-    add_pieces(scattered, &left, tasks.poll(0), pieces);
+    add_pieces(scattered, loose_bits(key), &left, tasks.poll(0), pieces);
     scattered.reset();
     if (spilled) {
         const auto count = static_cast<int64_t>(pieces.size());
-        add_made_rows(rows_, count, tasks, types_, budget_,
+        add_made_rows(rows_, count, tasks, result_types(), budget_,
                       [this, pieces = std::move(pieces), key](int64_t i, const Poll& poll) {
                           const Piece& piece = pieces[i];
                           return sort_range(*piece.ranges, piece.range, key, piece.limit, poll);
@@ -130,7 +138,7 @@ void SortSink::finish(Tasks& tasks) {
         return;
     }
     std::vector<RowStore> sorted;
-    for (size_t i = 0; i < pieces.size(); ++i) sorted.emplace_back(types_, budget_);
+    for (size_t i = 0; i < pieces.size(); ++i) sorted.emplace_back(result_types(), budget_);
     tasks.run(static_cast<int64_t>(pieces.size()), [&](int64_t i, int worker) {
         const Piece& piece = pieces[i];
         sorted[i] = sort_range(*piece.ranges, piece.range, key, piece.limit, tasks.poll(worker));
@@ -138,14 +146,29 @@ void SortSink::finish(Tasks& tasks) {
     for (RowStore& rows : sorted) rows_.add(std::move(rows));
 }
 
+// Returns the number of low bits of a word by which rows may not be parted.
+int SortSink::loose_bits(const PackedKey& key) const {
+    return then_.together == 0 ? 0 : key.bits() - key.bits(then_.together);
+}
+
+RowStore SortSink::finished(RowStore&& sorted, const Poll& poll) const {
+    return then_.apply ? then_.apply(std::move(sorted), poll) : std::move(sorted);
+}
+
+const std::vector<plan::Type>& SortSink::result_types() const noexcept {
+    return then_.apply ? then_.types : types_;
+}
+
 // Lists the ranges that hold the first `left` rows, split until each has a bearable size.
-void SortSink::add_pieces(const std::shared_ptr<Ranges>& ranges, int64_t* left, const Poll& poll,
-                          std::vector<Piece>& pieces) const {
+void SortSink::add_pieces(const std::shared_ptr<Ranges>& ranges, int loose, int64_t* left,
+                          const Poll& poll, std::vector<Piece>& pieces) const {
     for (size_t range = 0; range < ranges->counts.size() && *left > 0; ++range) {
         const int64_t rows = ranges->counts[range];
         if (rows == 0) continue;
-        if (rows > kUnevenness * most_rows() && ranges->lowest[range] < ranges->highest[range]) {
-            add_pieces(split(*ranges, static_cast<int64_t>(range), poll), left, poll, pieces);
+        if (rows > kUnevenness * most_rows() &&
+            above(ranges->lowest[range], loose) < above(ranges->highest[range], loose)) {
+            add_pieces(split(*ranges, static_cast<int64_t>(range), loose, poll), loose, left, poll,
+                       pieces);
             continue;
         }
         const int64_t limit = std::min(rows, *left);
@@ -163,18 +186,18 @@ int64_t SortSink::most_rows() const noexcept {
 
 void SortSink::sort_few(const PackedKey& key, const Poll& poll) {
     RowStore all(types_, budget_);
-    std::vector<uint64_t> packed;
+    base::Buffer packed(budget_);
     for (const auto& worker : workers_) {
         worker->rows->read(0, budget_, [&](std::span<const Vector> columns, int64_t count) {
             poll();
-            const size_t begin = packed.size();
-            packed.resize(begin + static_cast<size_t>(count));
-            key.pack(columns, count, worker->words, packed.data() + begin);
+            packed.resize(static_cast<uint64_t>(all.length() + count) * sizeof(uint64_t));
+            key.pack(columns, count, worker->words, packed.as<uint64_t>() + all.length());
             all.append({columns.begin(), columns.end()}, count);
         });
         worker->rows->release(0);
     }
-    rows_.add(sort_rows(all, packed, key.first_open(), keys_, types_, limit_, poll, budget_));
+    rows_.add(finished(
+        sort_rows(all, packed, key.first_open(), keys_, types_, limit_, poll, budget_), poll));
 }
 
 // Counts words by their bits from `shift` on.
@@ -189,7 +212,7 @@ std::vector<int64_t> SortSink::count_bins(const PackedKey& key, int shift, size_
         worker.rows->read(0, budget_, [&](std::span<const Vector> columns, int64_t count) {
             tasks.poll(by)();
             key.pack(columns, count, worker.words, packed.data());
-            for (int64_t i = 0; i < count; ++i) ++own[packed[i] >> shift];
+            for (int64_t i = 0; i < count; ++i) ++own[above(packed[i], shift)];
         });
     });
     for (size_t i = 1; i < counts.size(); ++i)
@@ -220,7 +243,7 @@ std::shared_ptr<SortSink::Ranges> SortSink::make_ranges(size_t parts, int64_t to
 
 std::shared_ptr<SortSink::Ranges> SortSink::scatter(const PackedKey& key, int64_t total,
                                                     Tasks& tasks) {
-    const int bin_bits = std::min(kBinBits, key.bits());
+    const int bin_bits = std::min(kBinBits, key.bits() - loose_bits(key));
     const int shift = key.bits() - bin_bits;
     auto ranges = make_ranges(workers_.size(), total);
     const std::vector<uint16_t> range_of = even_ranges(
@@ -235,7 +258,7 @@ std::shared_ptr<SortSink::Ranges> SortSink::scatter(const PackedKey& key, int64_
         worker.rows->drain(0, budget_, [&](std::span<const Vector> columns, int64_t count) {
             tasks.poll(by)();
             key.pack(columns, count, worker.words, packed.data());
-            for (int64_t i = 0; i < count; ++i) targets[i] = range_of[packed[i] >> shift];
+            for (int64_t i = 0; i < count; ++i) targets[i] = range_of[above(packed[i], shift)];
             bounds[index].widen(packed.data(), targets.data(), count);
             row.assign(columns.begin(), columns.end());
             Vector& word = row.emplace_back();
@@ -254,18 +277,19 @@ std::shared_ptr<SortSink::Ranges> SortSink::scatter(const PackedKey& key, int64_
 }
 
 // Scatters one range over finer ones.
-std::shared_ptr<SortSink::Ranges> SortSink::split(Ranges& ranges, int64_t range,
+std::shared_ptr<SortSink::Ranges> SortSink::split(Ranges& ranges, int64_t range, int loose,
                                                   const Poll& poll) const {
-    const uint64_t lowest = ranges.lowest[range];
-    const int shift =
-        std::max(0, static_cast<int>(std::bit_width(ranges.highest[range] - lowest)) - kBinBits);
+    const uint64_t lowest = above(ranges.lowest[range], loose);
+    const int width = std::bit_width(above(ranges.highest[range], loose) - lowest);
+    const int shift = std::max(0, width - kBinBits);
+    const auto bin_of = [&](uint64_t word) { return (above(word, loose) - lowest) >> shift; };
     const int64_t total = ranges.counts[range];
     std::vector<int64_t> bins((size_t{1} << kBinBits), 0);
     for (const auto& part : ranges.rows)
         part->read(range, budget_, [&](std::span<const Vector> columns, int64_t count) {
             poll();
             const auto* words = columns.back().as<uint64_t>();
-            for (int64_t i = 0; i < count; ++i) ++bins[(words[i] - lowest) >> shift];
+            for (int64_t i = 0; i < count; ++i) ++bins[bin_of(words[i])];
         });
     auto finer = make_ranges(1, total);
     const std::vector<uint16_t> range_of = even_ranges(bins, finer->counts.size(), total);
@@ -275,7 +299,7 @@ std::shared_ptr<SortSink::Ranges> SortSink::split(Ranges& ranges, int64_t range,
         part->drain(range, budget_, [&](std::span<const Vector> columns, int64_t count) {
             poll();
             const auto* words = columns.back().as<uint64_t>();
-            for (int64_t i = 0; i < count; ++i) targets[i] = range_of[(words[i] - lowest) >> shift];
+            for (int64_t i = 0; i < count; ++i) targets[i] = range_of[bin_of(words[i])];
             bounds.widen(words, targets.data(), count);
             finer->rows[0]->append(columns, targets.data(), count);
             if (is_full()) finer->rows[0]->spill(*resources_.space);
@@ -289,17 +313,18 @@ std::shared_ptr<SortSink::Ranges> SortSink::split(Ranges& ranges, int64_t range,
 RowStore SortSink::sort_range(Ranges& ranges, int64_t range, const PackedKey& key, int64_t limit,
                               const Poll& poll) const {
     RowStore rows(types_, budget_);
-    std::vector<uint64_t> words;
-    words.reserve(static_cast<size_t>(ranges.counts[range]));
+    base::Buffer words(budget_);
+    words.resize(static_cast<uint64_t>(ranges.counts[range]) * sizeof(uint64_t));
     for (const auto& part : ranges.rows)
         part->drain(range, budget_, [&](std::span<const Vector> columns, int64_t count) {
             poll();
-            const auto* packed = columns.back().as<uint64_t>();
-            words.insert(words.end(), packed, packed + count);
+            std::memcpy(words.as<uint64_t>() + rows.length(), columns.back().values,
+                        static_cast<size_t>(count) * sizeof(uint64_t));
             columns = columns.first(types_.size());
             rows.append({columns.begin(), columns.end()}, count);
         });
-    return sort_rows(rows, words, key.first_open(), keys_, types_, limit, poll, budget_);
+    return finished(sort_rows(rows, words, key.first_open(), keys_, types_, limit, poll, budget_),
+                    poll);
 }
 
 }  // namespace loom::exec

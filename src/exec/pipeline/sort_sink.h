@@ -1,6 +1,7 @@
 #pragma once
 // The end of a pipeline whose rows are wanted in order.
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -11,6 +12,13 @@
 
 namespace loom::exec {
 
+/// What is done with sorted rows before they go on, a part of them at a time.
+struct SortedStep {
+    size_t together = 0;            ///< rows that are equal in so many first keys are in one part
+    std::vector<plan::Type> types;  ///< of the rows that it returns
+    std::function<RowStore(RowStore&& sorted, const Poll& poll)> apply;  ///< or null
+};
+
 /// Sorts all rows, or returns the first `limit` of them.
 ///
 /// Workers collect rows and the ranges of their keys. At the end the keys are packed into words,
@@ -20,7 +28,7 @@ namespace loom::exec {
 class SortSink final : public StoreSink {
   public:
     SortSink(std::vector<int> slots, std::vector<plan::Type> types, std::vector<plan::SortKey> keys,
-             int64_t limit, const Resources& resources);
+             int64_t limit, const Resources& resources, SortedStep then = {});
 
     void begin(int workers) override;
     void consume(int worker, Frame& frame) override;
@@ -49,13 +57,16 @@ class SortSink final : public StoreSink {
         int64_t limit = -1;
     };
 
+    int loose_bits(const PackedKey& key) const;
+    RowStore finished(RowStore&& sorted, const Poll& poll) const;
+    const std::vector<plan::Type>& result_types() const noexcept;
     void sort_few(const PackedKey& key, const Poll& poll);
     std::shared_ptr<Ranges> scatter(const PackedKey& key, int64_t total, Tasks& tasks);
     std::vector<int64_t> count_bins(const PackedKey& key, int shift, size_t bins, Tasks& tasks);
     std::shared_ptr<Ranges> make_ranges(size_t parts, int64_t total) const;
-    std::shared_ptr<Ranges> split(Ranges& ranges, int64_t range, const Poll& poll) const;
-    void add_pieces(const std::shared_ptr<Ranges>& ranges, int64_t* left, const Poll& poll,
-                    std::vector<Piece>& pieces) const;
+    std::shared_ptr<Ranges> split(Ranges& ranges, int64_t range, int loose, const Poll& poll) const;
+    void add_pieces(const std::shared_ptr<Ranges>& ranges, int loose, int64_t* left,
+                    const Poll& poll, std::vector<Piece>& pieces) const;
     int64_t most_rows() const noexcept;
     bool is_full() const noexcept { return budget_->used() > resources_.spill_limit(); }
     RowStore sort_range(Ranges& ranges, int64_t range, const PackedKey& key, int64_t limit,
@@ -66,6 +77,7 @@ class SortSink final : public StoreSink {
     int64_t row_bytes_ = 0;                 ///< of them, without those of texts
     int64_t limit_;
     Resources resources_;
+    SortedStep then_;
     std::vector<std::unique_ptr<Worker>> workers_;
 };
 

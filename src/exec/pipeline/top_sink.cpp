@@ -8,6 +8,10 @@ namespace loom::exec {
 
 namespace {
 
+uint64_t word_bytes(int64_t rows) {
+    return static_cast<uint64_t>(rows) * sizeof(uint64_t);
+}
+
 // A worker keeps up to this many times the limit, or so many rows, before it sorts them.
 constexpr int64_t kSlack = 4;
 constexpr int64_t kMinRows = 8192;
@@ -64,18 +68,17 @@ void TopSink::consume(int index, Frame& frame) {
     worker.columns.clear();
     frame.fetch_all(slots_);
     for (const int slot : slots_) worker.columns.push_back(frame.fetch(slot));
-    const size_t begin = worker.packed.size();
-    worker.packed.resize(begin + static_cast<size_t>(frame.length()));
+    const int64_t begin = worker.rows->length();
+    worker.packed.resize(word_bytes(begin + frame.length()));
     places(worker.columns[static_cast<size_t>(keys_[0].column)], worker.words,
-           worker.packed.data() + begin);
+           worker.packed.as<uint64_t>() + begin);
     worker.rows->append(worker.columns, frame.length());
     const bool first = bound_->last.load(std::memory_order_relaxed) == UINT64_MAX;
     const int64_t most = first ? limit_ : std::max(limit_ * kSlack, kMinRows);
     if (worker.rows->length() > most) shrink(worker);
 }
 
-RowStore TopSink::first_rows(RowStore&& rows, std::vector<uint64_t>& packed,
-                             const Poll& poll) const {
+RowStore TopSink::first_rows(RowStore&& rows, base::Buffer& packed, const Poll& poll) const {
     return sort_rows(rows, packed, 0, keys_, types_, limit_, poll, budget_);
 }
 
@@ -84,11 +87,11 @@ void TopSink::shrink(Worker& worker) {
     static const Poll kNoPoll = [] {};
     RowStore kept = first_rows(std::move(*worker.rows), worker.packed, kNoPoll);
     const auto column = static_cast<size_t>(keys_[0].column);
-    worker.packed.resize(static_cast<size_t>(kept.length()));
+    worker.packed.resize(word_bytes(kept.length()));
     for (int64_t begin = 0; begin < kept.length(); begin += kBatchRows)
         places(kept.column(column).view(begin, std::min(kBatchRows, kept.length() - begin)),
-               worker.words, worker.packed.data() + begin);
-    const uint64_t last = worker.packed.back();
+               worker.words, worker.packed.as<uint64_t>() + begin);
+    const uint64_t last = worker.packed.as<uint64_t>()[kept.length() - 1];
     uint64_t known = bound_->last.load(std::memory_order_relaxed);
     while (last < known && !bound_->last.compare_exchange_weak(known, last)) {
     }
@@ -97,9 +100,11 @@ void TopSink::shrink(Worker& worker) {
 
 void TopSink::finish(Tasks& tasks) {
     RowStore all(types_, budget_);
-    std::vector<uint64_t> packed;
+    base::Buffer packed(budget_);
     for (const auto& worker : workers_) {
-        packed.insert(packed.end(), worker->packed.begin(), worker->packed.end());
+        packed.resize(word_bytes(all.length() + worker->rows->length()));
+        std::copy_n(worker->packed.as<uint64_t>(), worker->rows->length(),
+                    packed.as<uint64_t>() + all.length());
         all.append_store(std::move(*worker->rows));
     }
     workers_.clear();

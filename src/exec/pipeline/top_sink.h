@@ -27,15 +27,15 @@ class TopSink final : public StoreSink {
 
   private:
     struct Worker {
-        explicit Worker(base::MemoryBudget* budget) : words(budget) {}
+        explicit Worker(base::MemoryBudget* budget) : packed(budget), words(budget) {}
         std::unique_ptr<RowStore> rows;
-        std::vector<uint64_t> packed;  ///< by row: the first key's place
+        base::Buffer packed;  ///< by row: the first key's place
         KeyWords words;
         std::vector<Vector> columns;
     };
     bool drop_late_rows(Worker& worker, Frame& frame) const;
     void places(const Vector& column, KeyWords& words, uint64_t* out) const;
-    RowStore first_rows(RowStore&& rows, std::vector<uint64_t>& packed, const Poll& poll) const;
+    RowStore first_rows(RowStore&& rows, base::Buffer& packed, const Poll& poll) const;
     void shrink(Worker& worker);
 
     std::vector<plan::SortKey> keys_;

@@ -124,6 +124,13 @@ PackedKey::PackedKey(const std::vector<plan::Type>& types, const std::vector<pla
     }
 }
 
+int PackedKey::bits(size_t keys) const noexcept {
+    int bits = 0;
+    for (size_t i = 0; i < std::min(keys, parts_.size()); ++i)
+        bits += parts_[i].width + (parts_[i].nulls ? 1 : 0);
+    return bits;
+}
+
 void PackedKey::pack(std::span<const Vector> columns, int64_t count, KeyWords& words,
                      uint64_t* packed) const {
     std::fill_n(packed, count, 0);

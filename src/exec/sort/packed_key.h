@@ -56,6 +56,8 @@ class PackedKey {
 
     /// Bits in use, from bit 0 up.
     int bits() const noexcept { return bits_; }
+    /// Returns how many of them, from the top, are those of the first `keys` keys.
+    int bits(size_t keys) const noexcept;
     /// Returns the first key that equal words do not decide, or the number of keys.
     size_t first_open() const noexcept { return first_open_; }
     /// Sets packed[i] to the word of row i. `columns` are all columns of the rows, in any form.

@@ -11,8 +11,8 @@
 namespace loom::exec {
 
 /// Sorts `rows` and keeps the first `limit` (-1: all). words[i] is the packed key of row i, and
-/// equal words leave the keys from `first_open` on to be compared. Destroys `words`.
-RowStore sort_rows(const RowStore& rows, std::vector<uint64_t>& words, size_t first_open,
+/// equal words leave the keys from `first_open` on to be compared. Releases `words`.
+RowStore sort_rows(const RowStore& rows, base::Buffer& words, size_t first_open,
                    const std::vector<plan::SortKey>& keys, const std::vector<plan::Type>& types,
                    int64_t limit, const Poll& poll, base::MemoryBudget* budget);
 

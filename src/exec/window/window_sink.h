@@ -1,6 +1,6 @@
 #pragma once
-// Window functions: rows are kept in the order in which they come, then each function's column is
-// computed over partitions, peers and frames.
+// Window functions: each function's column is computed over partitions, peers and frames of rows
+// that lie in order.
 
 #include <vector>
 
@@ -9,7 +9,7 @@
 
 namespace loom::exec {
 
-/// What a WindowSink computes. Numbers are columns of its stored rows.
+/// Window functions that share partitions, order and frame. Numbers are columns of the rows.
 struct WindowPlan {
     struct Call {
         uint32_t function = 0;
@@ -23,15 +23,28 @@ struct WindowPlan {
     std::vector<Call> calls;
 };
 
+/// Windows over the same rows. The results of each are columns behind those that it sees.
+struct WindowWork {
+    std::vector<plan::Type> types;  ///< of the rows without results
+    std::vector<WindowPlan> windows;
+    std::vector<int> kept;  ///< columns, results too, that go on
+
+    std::vector<plan::Type> kept_types() const;
+};
+
+/// Returns the kept columns of rows that lie in the order of all windows. Several workers compute
+/// them if `tasks` is given. Raises SqlFault and Unrepresentable.
+RowStore add_windows(RowStore&& rows, const WindowWork& work, base::MemoryBudget* budget,
+                     const Poll& poll, Tasks* tasks = nullptr);
+
 /// Keeps all rows, and puts the results behind their columns. Runs with one worker.
 class WindowSink final : public StoreSink {
   public:
-    WindowSink(std::vector<int> slots, std::vector<plan::Type> types, WindowPlan window,
-               base::MemoryBudget* budget);
+    WindowSink(std::vector<int> slots, WindowWork work, base::MemoryBudget* budget);
     void finish(Tasks& tasks) override;
 
   private:
-    WindowPlan window_;
+    WindowWork work_;
 };
 
 }  // namespace loom::exec

@@ -70,7 +70,20 @@ bool Builder::are_present(const Keys& keys, const Scope& scope) {
     return true;
 }
 
+namespace {
+
+// Whether rows come in the order of `keys`: a window keeps that of its input.
+bool is_sorted(const Operator& op, const std::vector<plan::SortKey>& keys) {
+    if (op.kind == OperatorKind::kWindow) return is_sorted(op.inputs[0], keys);
+    return op.kind == OperatorKind::kSort && op.count.empty() &&
+           op.sort_keys.size() >= keys.size() &&
+           std::equal(keys.begin(), keys.end(), op.sort_keys.begin());
+}
+
+}  // namespace
+
 bool Builder::add_sort(Operator& op, const Keys& keys) {
+    if (is_sorted(op, keys)) return true;
     Operator sort;
     sort.kind = OperatorKind::kSort;
     sort.rows = op.rows;

@@ -52,6 +52,12 @@ SELECT same('SELECT array_agg(x) FROM (SELECT id, row_number() OVER (PARTITION B
 SELECT same(format('SELECT id, row_number() OVER w, sum(i4) OVER w, lag(word, 2, ''-'') OVER w, count(*) OVER (PARTITION BY id / 4096) FROM %%t WHERE id < %s WINDOW w AS (ORDER BY id DESC)', n))
 FROM unnest(ARRAY[0, 1, 2, 1023, 1024, 1025, 2048, 4095, 4096, 4097, 8193]) n;
 SELECT same('SELECT id, sum(10 / (id - 3)) OVER (ORDER BY id) FROM %t', 'six'), same('SELECT id, sum(10 / (id - 3)) FILTER (WHERE id <> 3) OVER (ORDER BY id) FROM %t', 'six');
+-- Many rows are sorted and computed in parts, each with whole partitions; with little memory from temporary files.
+SELECT same('SELECT count(*), sum(r), sum(s), sum(m::numeric), sum(c), max(f) FROM (SELECT row_number() OVER (PARTITION BY a.word, b.id % 97 ORDER BY a.id, b.id) AS r, sum(a.i4) OVER (PARTITION BY a.word, b.id % 97 ORDER BY a.id, b.id) AS s, max(b.i8) OVER (PARTITION BY a.word ORDER BY b.id % 97, a.id, b.id) AS m, count(*) OVER (PARTITION BY a.word) AS c, first_value(b.id) OVER (PARTITION BY a.word, b.id % 97 ORDER BY a.id, b.id ROWS 3 PRECEDING) AS f FROM %t a JOIN %t b ON b.id % 50 = a.id % 50 WHERE b.id < 2500) x');
+SELECT same('SELECT count(*), sum(r), sum(s::numeric) FROM (SELECT row_number() OVER (PARTITION BY b.b ORDER BY a.id, b.id) AS r, lag(a.i4, 2, 5) OVER (PARTITION BY b.b ORDER BY a.id, b.id) AS s FROM %t a JOIN %t b ON b.id % 50 = a.id % 50 WHERE b.id < 2500) x WHERE r % 3 = 0');
+SET pg_loom.memory = '4MB';
+SELECT same('SELECT count(*), sum(r), sum(s), sum(c) FROM (SELECT row_number() OVER (PARTITION BY a.word, b.id % 97 ORDER BY a.id, b.id) AS r, sum(a.i4) OVER (PARTITION BY a.word, b.id % 97 ORDER BY a.id, b.id) AS s, count(*) OVER (PARTITION BY a.word, b.id % 97) AS c FROM %t a JOIN %t b ON b.id % 50 = a.id % 50 WHERE b.id < 2500) x');
+RESET pg_loom.memory;
 EXPLAIN (COSTS OFF) SELECT id, sum(i4) OVER (PARTITION BY word ORDER BY id ROWS BETWEEN 2 PRECEDING AND CURRENT ROW), rank() OVER (ORDER BY b) FROM all_types_p;
 EXPLAIN (COSTS OFF, VERBOSE) SELECT * FROM (SELECT id, row_number() OVER (PARTITION BY b ORDER BY i4) AS r FROM all_types_p) x WHERE r <= 2;
 EXPLAIN (COSTS OFF) SELECT DISTINCT ON (word) word, id FROM all_types_p ORDER BY word, id DESC;
