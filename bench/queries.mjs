@@ -2,45 +2,16 @@
 // Parquet files; its own in-memory tables) and PostgreSQL's executor on heap tables, in turn.
 // usage: node queries.mjs CONFIG.json    (scripts/bench ssb and tpch write it)
 import { createRequire } from 'module';
-import { spawn } from 'child_process';
 import { readFileSync, writeFileSync, readdirSync } from 'fs';
-import { createInterface } from 'readline';
+import { median, Psql } from './psql.mjs';
 
 const config = JSON.parse(readFileSync(process.argv[2], 'utf8'));
 const require = createRequire(config.nodePrefix + '/');
 
-function median(values) {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
-}
 const geometricMean = (values) => Math.exp(values.reduce((sum, v) => sum + Math.log(v), 0) / values.length);
 
 // Engines print averages with different digits, as 0, 0.000 or 1.5e-7; whole numbers stay as they are.
 const normalised = (text) => (/^-?\d+(\.\d+(e[+-]?\d+)?|e[+-]?\d+)$/.test(text) ? String(Number(Number(text).toPrecision(9))) : text);
-
-// One psql session; run() gives rows and the time that a client sees.
-class Psql {
-  constructor(settings) {
-    this.child = spawn(config.psql[0], [...config.psql.slice(1), '-XqAt', '-F', '\t'],
-      { stdio: ['pipe', 'pipe', 'inherit'] });
-    this.lines = createInterface({ input: this.child.stdout })[Symbol.asyncIterator]();
-    this.child.stdin.write(settings.map((setting) => `set ${setting};\n`).join(''));
-  }
-  async run(sql) {
-    const start = performance.now();
-    this.child.stdin.write(`${sql.trim().replace(/;$/, '')};\n\\echo --done-- :ERROR\n`);
-    const rows = [];
-    for (;;) {
-      const { value, done } = await this.lines.next();
-      if (done) throw new Error(`psql ended at: ${sql}`);
-      if (value.startsWith('--done--'))
-        return { ms: performance.now() - start, rows: rows.map((row) => row.split('\t')), failed: value.endsWith('true') };
-      rows.push(value);
-    }
-  }
-  close() { this.child.stdin.end('\\q\n'); }
-}
 
 class DuckDB {
   static async open(settings) {
@@ -61,7 +32,7 @@ class DuckDB {
 }
 
 const { tables } = config;
-const loom = (schema, ...settings) => new Psql([...settings, `search_path = ${schema}`, 'pg_loom.enabled = on', `pg_loom.threads = ${config.threads}`,
+const loom = (schema, ...settings) => new Psql(config.psql, [...settings, `search_path = ${schema}`, 'pg_loom.enabled = on', `pg_loom.threads = ${config.threads}`,
   "work_mem = '256MB'", "pg_loom.memory = '4GB'", "statement_timeout = '60s'"]);
 const sessions = {
   // Opened afresh in each query, as DuckDB opens it.
@@ -71,7 +42,7 @@ const sessions = {
     ...tables.map((table) => `create view ${table} as select * from '${config.data}/parquet/${table}.parquet'`)]),
   'duckdb memory': () => DuckDB.open([`set threads = ${config.threads}`,
     ...tables.map((table) => `create table ${table} as select * from '${config.data}/parquet/${table}.parquet'`)]),
-  'postgres heap': async () => new Psql([`search_path = ${config.heap}`, 'pg_loom.enabled = off', 'max_parallel_workers_per_gather = 2',
+  'postgres heap': async () => new Psql(config.psql, [`search_path = ${config.heap}`, 'pg_loom.enabled = off', 'max_parallel_workers_per_gather = 2',
     "work_mem = '256MB'"]),
 };
 const wanted = config.engines;

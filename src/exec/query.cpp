@@ -25,8 +25,10 @@ constexpr int64_t kBatchesPerWave = 16;
 // What a worker's operators take however little a query may have: batches, chunks being filled.
 constexpr uint64_t kFixedMemory = uint64_t{4} << 20;
 
-// Unused memory that a process keeps for its next query where a query's memory has no limit.
-constexpr uint64_t kKeptMemory = uint64_t{1} << 30;
+// Unused memory that a process keeps for its next query: as much as the query might take, but small
+// queries shall not map theirs anew either.
+constexpr uint64_t kMinKeptMemory = uint64_t{64} << 20;
+constexpr uint64_t kMaxKeptMemory = uint64_t{1} << 30;  // where there is no limit
 
 using Clock = std::chrono::steady_clock;
 
@@ -58,7 +60,8 @@ struct Query::State final : public Tasks {
         last.reset();
         pipelines.clear();
         result = RowSet();
-        base::PageHeap::instance().trim(memory == 0 ? kKeptMemory : memory);
+        base::PageHeap::instance().trim(memory == 0 ? kMaxKeptMemory
+                                                    : std::max(memory, kMinKeptMemory));
     }
 
     // A pipeline that is running, or that pauses between two waves.
