@@ -31,6 +31,25 @@ JoinType mirrored(JoinType type) {
     }
 }
 
+bool equal_means_same(const Type& type) {
+    const plan::Physical physical = plan::physical(type);
+    return physical == plan::Physical::kInt16 || physical == plan::Physical::kInt32 ||
+           (physical == plan::Physical::kInt64 && type.id != plan::TypeId::kNumeric);
+}
+
+// A key that an inner join equals to one of its own probe side: taken from there it does not wait
+// for that join, and the joins may change places.
+int earliest_slot(const Pipeline& pipeline, int slot) {
+    const Slot& column = pipeline.slots[slot];
+    if (column.kind != Slot::Kind::kBuildColumn || !equal_means_same(column.type)) return slot;
+    const Join& join = pipeline.joins[column.join];
+    if (join.type != JoinType::kInner) return slot;
+    for (size_t k = 0; k < join.build_keys.size(); ++k)
+        if (join.build_keys[k] == column.index && pipeline.slots[join.keys[k]].type == column.type)
+            return join.keys[k];
+    return slot;
+}
+
 }  // namespace
 
 // Makes the build pipeline of the join that `probe` is about to get, and its slots.
@@ -76,6 +95,7 @@ void PlanCompiler::add_build_side(Stream& probe, const Operator& build,
         }
         compiled.build_keys.push_back(static_cast<int>(place));
     }
+    target.joins[join].build_keys = compiled.build_keys;
     close_store(stream, types, stored);
     compiled.then = CompiledPipeline::Then::kBuild;
     compiled.target = probe.compiled.get();
@@ -119,7 +139,8 @@ Stream PlanCompiler::compile_join(const Operator& op, const Needs& needs) {
     join.type = type;
     join.null_aware = op.null_aware;
     join.single = op.single;
-    for (const Expr& key : probe_keys) join.keys.push_back(expression_slot(stream, key));
+    for (const Expr& key : probe_keys)
+        join.keys.push_back(earliest_slot(pipeline, expression_slot(stream, key)));
     Slot rows;
     rows.kind = Slot::Kind::kBuildRow;
     rows.type = plan::make_type(plan::TypeId::kInt4);

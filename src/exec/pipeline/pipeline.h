@@ -42,6 +42,7 @@ struct Join {
     plan::JoinType type = plan::JoinType::kInner;
     std::shared_ptr<JoinTable> table;  ///< set when the build side is complete
     std::vector<int> keys;             ///< slots of the probe side
+    std::vector<int> build_keys;       ///< columns of the build side, by key
     int row_slot = -1;
     int mark_slot = -1;                          ///< kMark
     bool null_aware = false;                     ///< kMark
