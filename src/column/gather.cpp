@@ -8,6 +8,9 @@ namespace loom::column {
 
 namespace {
 
+// A value is fetched into the caches so many positions before it is wanted.
+constexpr int64_t kAhead = 32;
+
 template <int kWords>
 struct Wide {
     uint64_t words[kWords];
@@ -17,11 +20,18 @@ template <typename T, typename Position>
 void gather_as(const void* values, const Position* positions, int64_t count, void* out) noexcept {
     const auto* from = static_cast<const uint8_t*>(values);
     auto* to = static_cast<uint8_t*>(out);
-    for (int64_t i = 0; i < count; ++i) {
+    const auto copy = [&](int64_t i) {
         T value;  // files align wide values to 8 bytes only
         std::memcpy(&value, from + static_cast<size_t>(positions[i]) * sizeof(T), sizeof value);
         std::memcpy(to + static_cast<size_t>(i) * sizeof(T), &value, sizeof value);
-    }
+    };
+    int64_t i = 0;
+    if constexpr (sizeof(Position) > 1)
+        for (; i + kAhead < count; ++i) {
+            __builtin_prefetch(from + static_cast<size_t>(positions[i + kAhead]) * sizeof(T));
+            copy(i);
+        }
+    for (; i < count; ++i) copy(i);
 }
 
 template <typename Position>

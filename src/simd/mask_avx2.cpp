@@ -43,6 +43,7 @@ LOOM_AVX2 void codes8(const uint8_t* values, int64_t count, const uint64_t* bitm
     for (; i + 64 <= count; i += 64) {
         uint64_t word = 0;
         for (int j = 0; j < 2; ++j) {
+            fetch_ahead(values + i + 32 * j);
             const __m256i x = load(values + i + 32 * j);
             const __m256i at = _mm256_and_si256(_mm256_srli_epi16(x, 3), nibble);
             const __m256i byte =
@@ -82,7 +83,10 @@ LOOM_AVX2 void codes32(const uint32_t* values, int64_t count, const uint64_t* bi
     int64_t i = 0;
     for (; i + 64 <= count; i += 64) {
         uint64_t word = 0;
-        for (int j = 0; j < 64; j += 8) word |= test_codes(load(values + i + j), bitmap) << j;
+        for (int j = 0; j < 64; j += 8) {
+            fetch_ahead(values + i + j);
+            word |= test_codes(load(values + i + j), bitmap) << j;
+        }
         mask[i >> 6] = word;
     }
     if (i < count) kMaskScalar.codes32(values + i, count - i, bitmap, codes, mask + (i >> 6));
@@ -97,6 +101,7 @@ LOOM_AVX2 void range16(const int16_t* values, int64_t count, int16_t low, int16_
     for (; i + 64 <= count; i += 64) {
         uint64_t word = 0;
         for (int j = 0; j < 2; ++j) {
+            fetch_ahead(values + i + 32 * j);
             const __m256i a = _mm256_sub_epi16(load(values + i + 32 * j), from);
             const __m256i b = _mm256_sub_epi16(load(values + i + 32 * j + 16), from);
             const __m256i in = _mm256_packs_epi16(_mm256_cmpeq_epi16(_mm256_min_epu16(a, span), a),
@@ -117,6 +122,7 @@ LOOM_AVX2 void range32(const int32_t* values, int64_t count, int32_t low, int32_
     for (; i + 64 <= count; i += 64) {
         uint64_t word = 0;
         for (int j = 0; j < 64; j += 8) {
+            fetch_ahead(values + i + j);
             const __m256i x = _mm256_sub_epi32(load(values + i + j), from);
             word |= lane_mask32(_mm256_cmpeq_epi32(_mm256_min_epu32(x, span), x)) << j;
         }
@@ -133,6 +139,7 @@ LOOM_AVX2 void range64(const int64_t* values, int64_t count, int64_t low, int64_
     for (; i + 64 <= count; i += 64) {
         uint64_t out = 0;
         for (int j = 0; j < 64; j += 4) {
+            fetch_ahead(values + i + j);
             const __m256i x = load(values + i + j);
             const __m256i outside =
                 _mm256_or_si256(_mm256_cmpgt_epi64(from, x), _mm256_cmpgt_epi64(x, to));
@@ -152,6 +159,7 @@ LOOM_AVX2 void members32(const int32_t* values, int64_t count, int64_t base, con
     for (; i + 64 <= count; i += 64) {
         uint64_t word = 0;
         for (int j = 0; j < 64; j += 8) {
+            fetch_ahead(values + i + j);
             const __m256i x = _mm256_sub_epi32(load(values + i + j), from);
             const __m256i in = _mm256_cmpeq_epi32(_mm256_min_epu32(x, last), x);
             const __m256i words = _mm256_mask_i32gather_epi32(_mm256_setzero_si256(),

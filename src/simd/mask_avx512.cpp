@@ -42,6 +42,7 @@ LOOM_AVX512 void codes8(const uint8_t* values, int64_t count, const uint64_t* bi
     const __m512i seven = _mm512_set1_epi8(7);
     for (int64_t i = 0; i < count; i += 64) {
         const __mmask64 rows = lanes(count - i);
+        fetch_ahead(values + i);
         const __m512i x = _mm512_maskz_loadu_epi8(rows, values + i);
         const __m512i byte =
             _mm512_permutexvar_epi8(_mm512_and_si512(_mm512_srli_epi16(x, 3), low5), table);
@@ -68,6 +69,7 @@ LOOM_AVX512 inline void codes16_registers(const uint16_t* values, int64_t count,
         uint64_t word = 0;
         for (int half = 0; half < 64; half += 32) {
             const auto rows = static_cast<__mmask32>(lanes(count - i) >> half);
+            fetch_ahead(values + i + half);
             const __m512i x = _mm512_maskz_loadu_epi16(rows, values + i + half);
             const __m512i at = _mm512_srli_epi16(x, 4);
             __m512i found = _mm512_permutex2var_epi16(low[0], at, high[0]);
@@ -121,6 +123,7 @@ LOOM_AVX512 void codes32(const uint32_t* values, int64_t count, const uint64_t* 
         uint64_t word = 0;
         for (int j = 0; j < 64; j += 16) {
             const auto rows = static_cast<__mmask16>(lanes(count - i) >> j);
+            fetch_ahead(values + i + j);
             word |= test_codes(rows, _mm512_maskz_loadu_epi32(rows, values + i + j), bitmap) << j;
         }
         mask[i >> 6] = word;
@@ -135,6 +138,7 @@ LOOM_AVX512 void range16(const int16_t* values, int64_t count, int16_t low, int1
         uint64_t word = 0;
         for (int j = 0; j < 64; j += 32) {
             const auto rows = static_cast<__mmask32>(lanes(count - i) >> j);
+            fetch_ahead(values + i + j);
             const __m512i x = _mm512_maskz_loadu_epi16(rows, values + i + j);
             word |= static_cast<uint64_t>(
                         _mm512_mask_cmple_epu16_mask(rows, _mm512_sub_epi16(x, from), span))
@@ -153,6 +157,7 @@ LOOM_AVX512 void range32(const int32_t* values, int64_t count, int32_t low, int3
         uint64_t word = 0;
         for (int j = 0; j < 64; j += 16) {
             const auto rows = static_cast<__mmask16>(lanes(count - i) >> j);
+            fetch_ahead(values + i + j);
             const __m512i x = _mm512_maskz_loadu_epi32(rows, values + i + j);
             word |= static_cast<uint64_t>(
                         _mm512_mask_cmple_epu32_mask(rows, _mm512_sub_epi32(x, from), span))
@@ -171,6 +176,7 @@ LOOM_AVX512 void range64(const int64_t* values, int64_t count, int64_t low, int6
         uint64_t word = 0;
         for (int j = 0; j < 64; j += 8) {
             const auto rows = static_cast<__mmask8>(lanes(count - i) >> j);
+            fetch_ahead(values + i + j);
             const __m512i x = _mm512_maskz_loadu_epi64(rows, values + i + j);
             word |= static_cast<uint64_t>(
                         _mm512_mask_cmple_epu64_mask(rows, _mm512_sub_epi64(x, from), span))
@@ -188,6 +194,7 @@ LOOM_AVX512 void members32(const int32_t* values, int64_t count, int64_t base,
         uint64_t word = 0;
         for (int j = 0; j < 64; j += 16) {
             auto rows = static_cast<__mmask16>(lanes(count - i) >> j);
+            fetch_ahead(values + i + j);
             const __m512i x =
                 _mm512_sub_epi32(_mm512_maskz_loadu_epi32(rows, values + i + j), from);
             rows = _mm512_mask_cmplt_epu32_mask(rows, x, end);
