@@ -12,6 +12,7 @@
 #include "exec/crew.h"
 #include "exec/expression.h"
 #include "exec/pipeline/runner.h"
+#include "exec/poll_watch.h"
 
 namespace loom::exec {
 
@@ -44,9 +45,11 @@ struct Query::State final : public Tasks {
         space.limit = options.temp_limit;
         for (int worker = 0; worker < crew.size(); ++worker)
             polls.push_back([this, worker] {
+                if (watch) watch->poll(worker, stage);
                 base::check_stop(&crew.stop());
                 if (worker == 0) host->check_interrupts();
             });
+        if (options.watch_polls) watch.emplace(crew.size());
     }
 
     // A pipeline that is running, or that pauses between two waves.
@@ -82,6 +85,8 @@ struct Query::State final : public Tasks {
     io::TempSpace space;
     Crew crew;
     std::vector<Poll> polls;  ///< by worker
+    std::optional<PollWatch> watch;
+    std::atomic<const char*> stage{"start"};  ///< what the query is at, for `watch`
     Host* host = nullptr;
     std::vector<std::unique_ptr<CompiledPipeline>> pipelines;
     std::unique_ptr<Run> last;  ///< the result's pipeline, which runs in waves
@@ -211,12 +216,16 @@ void Query::State::deliver(CompiledPipeline& compiled) {
 
 void Query::State::run(CompiledPipeline& compiled, Host& asked) {
     const Clock::time_point begin = Clock::now();
+    stage = "a pipeline";
     compiled.pipeline.prepare();
     Run run(compiled, *this);
     compiled.pipeline.sink->begin(static_cast<int>(run.runners.size()));
     if (!compiled.pipeline.is_dead) feed(run, asked);
+    stage = "the end of a sink";
     compiled.pipeline.sink->finish(*this);
+    stage = "the making of a join's table";
     deliver(compiled);
+    stage = "the end of a pipeline";
     compiled.pipeline.stored.reset();
     compiled.pipeline.joins.clear();
     note(run, milliseconds_since(begin));
@@ -266,10 +275,13 @@ const Batch* Query::next(Host& host) {
     State& state = *state_;
     state.host = &host;
     if (!state.started) state.start(host);
+    if (state.watch) state.watch->begin(0);
     for (;;) {
         state.batch.rows = state.result.next(state.batch.columns);
+        if (state.watch) state.watch->poll(0, state.stage);
         if (state.batch.rows > 0) return &state.batch;
         if (state.finished) return nullptr;
+        state.stage = "a wave of the result";
         state.next_wave(host);
     }
 }
@@ -279,6 +291,10 @@ Profile Query::profile() const {
     profile.peak_memory = state_->budget.peak() + state_->in_flight.peak();
     profile.temp_files = state_->space.files.load();
     profile.temp_bytes = state_->space.total.load();
+    if (state_->watch) {
+        profile.longest_stretch = state_->watch->longest();
+        profile.longest_in = state_->watch->longest_in();
+    }
     return profile;
 }
 

@@ -53,6 +53,7 @@ exec::Options current_options() {
                         : std::max(get_hash_memory_limit() * static_cast<uint64_t>(options.threads),
                                    kLeastMemory);
     options.memory = memory;
+    options.watch_polls = g_watch_polls;
     set_temp_space(&options);
     return options;
 }
@@ -72,6 +73,10 @@ void add(exec::Profile& total, const exec::Profile& part) {
     total.peak_memory = std::max(total.peak_memory, part.peak_memory);
     total.temp_files += part.temp_files;
     total.temp_bytes += part.temp_bytes;
+    if (part.longest_stretch > total.longest_stretch) {
+        total.longest_stretch = part.longest_stretch;
+        total.longest_in = part.longest_in;
+    }
     total.pipelines.resize(std::max(total.pipelines.size(), part.pipelines.size()));
     for (size_t i = 0; i < part.pipelines.size(); ++i) {
         exec::PipelineProfile& sum = total.pipelines[i];
