@@ -17,17 +17,20 @@ class PollWatch {
     explicit PollWatch(int workers) : last_(static_cast<size_t>(workers)) {}
 
     /// Starts measuring the calling thread, which is worker `worker`.
-    void begin(int worker) noexcept { last_[static_cast<size_t>(worker)].time = now(); }
-    /// Notes a poll of the calling thread; `stage` is what the query is at.
+    void begin(int worker, const char* stage) noexcept {
+        last_[static_cast<size_t>(worker)] = {now(), stage};
+    }
+    /// Notes a poll of the calling thread; `stage` is what the query is at from here on.
     void poll(int worker, const char* stage) noexcept {
         Last& last = last_[static_cast<size_t>(worker)];
         const int64_t time = now();
         const int64_t stretch = last.time < 0 ? 0 : time - last.time;
-        last.time = time;
+        const char* in = last.stage;
+        last = {time, stage};
         int64_t known = longest_.load(std::memory_order_relaxed);
         while (stretch > known)
             if (longest_.compare_exchange_weak(known, stretch, std::memory_order_relaxed)) {
-                longest_in_.store(stage, std::memory_order_relaxed);
+                longest_in_.store(in, std::memory_order_relaxed);
                 break;
             }
     }
@@ -41,6 +44,7 @@ class PollWatch {
   private:
     struct alignas(64) Last {
         int64_t time = -1;  ///< nanoseconds that the thread had computed at its last poll
+        const char* stage = "";
     };
     static int64_t now() noexcept {
         timespec time{};

@@ -210,7 +210,8 @@ void AggregateSink::scatter(Worker& worker, const AggregateInput& input) {
             : std::span<const Vector>(worker.columns).subspan(value_column_, 1);
     worker.hasher->hash(keys, input.length, worker.hashes.data());
     worker.rows->append(worker.columns, worker.hashes.data(), input.length);
-    if (resources_.budget->used() > resources_.spill_limit()) worker.rows->spill(*resources_.space);
+    if (resources_.is_full(worker.rows->held(), workers_.size()))
+        worker.rows->spill(*resources_.space);
 }
 
 // Lists the groups of a worker's table by partition.
@@ -363,7 +364,7 @@ void AggregateSink::aggregate_pieces(const std::vector<Source>& sources, HashRan
                               poll();
                               hasher.hash(columns.first(key_types_.size()), count, hashes.data());
                               pieces.append(columns, hashes.data(), count);
-                              if (resources_.budget->used() > resources_.spill_limit())
+                              if (resources_.is_full(pieces.held(), workers_.size()))
                                   pieces.spill(*resources_.space);
                           });
     }
