@@ -645,7 +645,12 @@ void compare_spilled(const Operator& root, const std::vector<Table>& tables, uin
                      int* spilled) {
     Rows expected = run_naive(root, tables);
     uint64_t temp_bytes = 0;
-    Rows found = run_engine(root, tables, 4096, seed % 2 == 0 ? 1 : 3, kTinyMemory, &temp_bytes);
+    Rows found;
+    try {
+        found = run_engine(root, tables, 4096, seed % 2 == 0 ? 1 : 3, kTinyMemory, &temp_bytes);
+    } catch (const base::Error& error) {
+        FAIL() << "seed " << seed << ": " << error.what() << "\n" << to_text(root);
+    }
     *spilled += temp_bytes > 0 ? 1 : 0;
     std::sort(expected.begin(), expected.end());
     std::sort(found.begin(), found.end());

@@ -15,7 +15,8 @@ using column::Int128;
 
 namespace {
 
-// Bytes are collected in chunks; a longer value gets a chunk of its own.
+// Bytes are collected in chunks, small ones first; a longer value gets a chunk of its own.
+constexpr size_t kFirstChunk = size_t{1} << 12;
 constexpr size_t kChunkBytes = size_t{1} << 18;
 constexpr int64_t kMaxEncoded = 65'535;
 // Rows encoded between two looks at the stop token.
@@ -125,7 +126,9 @@ BytesView StoredColumn::keep(const BytesView& bytes) {
     const auto size = static_cast<size_t>(bytes.size);
     if (chunks_.empty() || chunk_used_ + size > chunks_.back().size()) {
         base::Buffer chunk(budget_);
-        chunk.resize(std::max(kChunkBytes, size));
+        const size_t usual =
+            std::clamp(static_cast<size_t>(chunk_bytes_), kFirstChunk, kChunkBytes);
+        chunk.resize(std::max(usual, size));
         chunk_bytes_ += chunk.size();
         chunks_.push_back(std::move(chunk));
         chunk_used_ = 0;

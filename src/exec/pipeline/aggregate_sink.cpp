@@ -26,6 +26,8 @@ constexpr int kMinBits = 3;
 // Partitions too large for their share of memory are split by so many more bits, so often.
 constexpr int kMoreBits = 4;
 constexpr int kLastShift = 28;
+// Groups and DISTINCT values that are not split: a table of any size takes about as much.
+constexpr int64_t kFewGroups = 1024;
 constexpr int64_t kChunkRows = 1024;
 constexpr int64_t kMinChunkRows = 64;
 
@@ -328,7 +330,8 @@ void AggregateSink::aggregate_partition(const std::vector<Source>& sources, Hash
             if (too_large) return;
             poll();
             state.update(reader.input(columns, count));
-            too_large = budget.used() > allowance && range.shift >= kLastShift;
+            too_large = budget.used() > allowance && range.shift >= kLastShift &&
+                        state.groups() + state.distinct_pairs() > kFewGroups;
         });
         if (too_large) break;
     }
