@@ -63,7 +63,7 @@ struct Options {
     int threads = 1;  ///< threads that work, the caller's included
     /// Bytes for hash tables and sorts, to which a few megabytes a thread come; 0: no limit.
     uint64_t memory = 0;
-    /// Where groups and sorts go that do not fit; none: they do not leave memory.
+    /// Where joins, groups and sorts go that do not fit; none: they do not leave memory.
     std::vector<std::string> temp_directories;
     std::string temp_prefix;           ///< of names that are seen for a moment
     uint64_t temp_limit = UINT64_MAX;  ///< bytes in temporary files at once

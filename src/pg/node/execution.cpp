@@ -34,9 +34,8 @@ class BackendHost : public exec::Host {
     }
 };
 
-// What a query may take at least where pg_loom.memory does not say. Groups and sorts beyond the
-// budget go to temporary files, but a join whose build side is larger leaves the query to
-// PostgreSQL's own plan, which is the slower one by far.
+// What a query may take at least where pg_loom.memory does not say: what fits into memory is joined
+// and grouped several times as fast as what goes to temporary files.
 constexpr uint64_t kLeastMemory = uint64_t{256} << 20;
 
 int allowed_cores() {
