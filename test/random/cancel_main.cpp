@@ -1,6 +1,6 @@
 // loom-cancel-queries: ends queries of the engine at random moments.
 //
-//   loom-cancel-queries --connect CONNINFO --schema NAME [--count N] [--seed N]
+//   loom-cancel-queries --connect CONNINFO --schema NAME [--count N] [--seed N] [--memory SIZE]
 //
 // NAME holds the tables of the Star Schema Benchmark as file tables (loom-datagen ssb). Each query
 // is timed; then it is cancelled at moments spread over that time, in planning, in opening
@@ -8,7 +8,8 @@
 // statement has to end within 200 ms; in the end the session must have no thread, no file and no
 // memory more than after its first queries, and still answer. What a thread computes between two
 // looks for a cancellation is measured, too (pg_loom.watch_polls): unlike the time until the end it
-// does not depend on what else the machine does. Returns 0 if all of that holds.
+// does not depend on what else the machine does. SIZE is pg_loom.memory: with little, temporary
+// files are written and read. Returns 0 if all of that holds.
 
 #include <unistd.h>
 
@@ -180,10 +181,12 @@ Footprint footprint(Session& session, long pid) {
     return found;
 }
 
-int run(const std::string& connect, const std::string& schema, int count, uint64_t seed) {
+int run(const std::string& connect, const std::string& schema, int count, uint64_t seed,
+        const std::string& memory) {
     Session session(connect);
     session.require("SET search_path = " + schema);
     session.require("SET work_mem = '256MB'");
+    if (!memory.empty()) session.require("SET pg_loom.memory = '" + memory + "'");
     const long pid = std::stol(session.value_of("SELECT pg_backend_pid()"));
     Random random(seed);
     std::vector<double> durations;
@@ -252,6 +255,7 @@ int run(const std::string& connect, const std::string& schema, int count, uint64
 int main(int argc, char** argv) {
     std::string connect;
     std::string schema = "public";
+    std::string memory;
     int count = 500;
     uint64_t seed = 1;
     try {
@@ -262,6 +266,8 @@ int main(int argc, char** argv) {
                 connect = value;
             else if (name == "--schema")
                 schema = value;
+            else if (name == "--memory")
+                memory = value;
             else if (name == "--count")
                 count = std::stoi(value);
             else if (name == "--seed")
@@ -269,7 +275,7 @@ int main(int argc, char** argv) {
             else
                 throw std::invalid_argument(fmt::format("no argument {}", name));
         }
-        return run(connect, schema, count, seed);
+        return run(connect, schema, count, seed, memory);
     } catch (const std::exception& error) {
         fmt::print(stderr, "loom-cancel-queries: {}\n", error.what());
         return 2;
