@@ -152,6 +152,7 @@ void PlanCompiler::close_store(Stream& stream, const std::vector<Type>& types,
                                const std::vector<int>& slots) {
     CompiledPipeline& compiled = *stream.compiled;
     compiled.store = std::make_shared<StoreSink>(slots, types, budget_);
+    compiled.store->let_spill(resources_);
     compiled.pipeline.sink = compiled.store;
     compiled.pipeline.sink_inputs = slots;
 }

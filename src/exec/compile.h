@@ -13,9 +13,10 @@ namespace loom::exec {
 /// A pipeline of a query, and what happens with its rows when it is done.
 struct CompiledPipeline {
     enum class Then : uint8_t {
-        kFeed,   ///< they are added to the stored source of `target`
-        kBuild,  ///< they are the build side of join `target_join` of `target`
-        kResult  ///< they are the query's result
+        kFeed,     ///< they are added to the stored source of `target`
+        kBuild,    ///< they are the build side of join `target_join` of `target`
+        kScatter,  ///< they are the scattered source of `target`
+        kResult    ///< they are the query's result
     };
     Pipeline pipeline;
     bool ordered = false;  ///< the source's order must stay: one worker

@@ -1,6 +1,7 @@
 // Joins: the probe side goes on, the build side becomes a pipeline that runs before it.
 
 #include "exec/compiler.h"
+#include "exec/join/build_sink.h"
 
 namespace loom::exec {
 
@@ -96,7 +97,12 @@ void PlanCompiler::add_build_side(Stream& probe, const Operator& build,
         compiled.build_keys.push_back(static_cast<int>(place));
     }
     target.joins[join].build_keys = compiled.build_keys;
-    close_store(stream, types, stored);
+    auto sink = std::make_shared<BuildSink>(stored, types, compiled.build_keys, resources_);
+    // That a subquery has one row is known when all are there.
+    if (target.joins[join].single) sink->forbid_scatter();
+    compiled.store = sink;
+    compiled.pipeline.sink = std::move(sink);
+    compiled.pipeline.sink_inputs = stored;
     compiled.then = CompiledPipeline::Then::kBuild;
     compiled.target = probe.compiled.get();
     compiled.target_join = join;

@@ -27,6 +27,8 @@ Stream PlanCompiler::compile_shared(const Operator& op) {
     }
     Stream stream = compile(op.inputs[0], Needs(op.output.size(), Need::kValue));
     close_store(stream, op.output, stream.slots);
+    // What goes to a file can be read once.
+    stream.compiled->store->let_spill({});
     shared_[op.source] = stream.compiled.get();
     return reopen(std::move(stream), op.output, columns);
 }

@@ -12,7 +12,11 @@
 #include "exec/compile.h"
 #include "exec/crew.h"
 #include "exec/expression.h"
+#include "exec/join/build_sink.h"
+#include "exec/join/pair_runner.h"
+#include "exec/pipeline/cut.h"
 #include "exec/pipeline/runner.h"
+#include "exec/poll_watch.h"
 
 namespace loom::exec {
 
@@ -50,9 +54,11 @@ struct Query::State final : public Tasks {
         space.limit = options.temp_limit;
         for (int worker = 0; worker < crew.size(); ++worker)
             polls.push_back([this, worker] {
+                if (watch) watch->poll(worker, stage);
                 base::check_stop(&crew.stop());
                 if (worker == 0) host->check_interrupts();
             });
+        if (options.watch_polls) watch.emplace(crew.size());
     }
 
     ~State() override {
@@ -71,10 +77,26 @@ struct Query::State final : public Tasks {
         SharedRun shared;
         std::optional<MorselQueue> morsels;
         std::vector<std::unique_ptr<Runner>> runners;
+        std::optional<PairQueue> pairs;  ///< the source is scattered
+        std::vector<std::unique_ptr<PairRunner>> pair_runners;
+
+        int workers() const noexcept {
+            return static_cast<int>(pairs ? pair_runners.size() : runners.size());
+        }
+        /// Runs all that worker `worker` finds to do, or about as much as a wave of the result
+        /// has. Returns whether there may be more.
+        bool work(int worker, bool wave);
+
+      private:
+        void add_pairs(State& state);
     };
 
     void start(Host& host);
     void run(CompiledPipeline& compiled, Host& host);
+    void run_until_whole(CompiledPipeline& compiled, Host& host);
+    Resources resources() { return {&budget, &space, memory}; }
+    /// Bytes that operators may still take.
+    uint64_t room() const noexcept;
     void feed(Run& run, Host& host);
     void run_host_rows(Run& run, Host& host);
     void deliver(CompiledPipeline& compiled);
@@ -84,6 +106,14 @@ struct Query::State final : public Tasks {
     int workers() const override { return crew.size(); }
     void run(int64_t count, const Work& work) override;
     const Poll& poll(int worker) const override { return polls[static_cast<size_t>(worker)]; }
+
+    /// Runs `work` on `count` workers.
+    void run_crew(int count, Host& asked, const Crew::Work& work) {
+        crew.run(count, asked, [&](int worker) {
+            const ThreadPoll own(poll(worker));
+            work(worker);
+        });
+    }
 
     void note(const Run& run, double milliseconds);
 
@@ -97,6 +127,8 @@ struct Query::State final : public Tasks {
     io::TempSpace space;
     Crew crew;
     std::vector<Poll> polls;  ///< by worker
+    std::optional<PollWatch> watch;
+    std::atomic<const char*> stage{"start"};  ///< what the query is at, for `watch`
     Host* host = nullptr;
     std::vector<std::unique_ptr<CompiledPipeline>> pipelines;
     std::unique_ptr<Run> last;  ///< the result's pipeline, which runs in waves
@@ -110,6 +142,10 @@ struct Query::State final : public Tasks {
 Query::State::Run::Run(CompiledPipeline& pipeline, State& state)
     : compiled(pipeline), shared(pipeline.pipeline.steps.size()) {
     const Pipeline& p = pipeline.pipeline;
+    if (p.scattered != nullptr) {
+        add_pairs(state);
+        return;
+    }
     const TableSource* table =
         p.table >= 0 ? &state.inputs.tables[static_cast<size_t>(p.table)] : nullptr;
     const bool alone =
@@ -129,12 +165,42 @@ Query::State::Run::Run(CompiledPipeline& pipeline, State& state)
                                                    &state.in_flight));
 }
 
+void Query::State::Run::add_pairs(State& state) {
+    const Pipeline& p = compiled.pipeline;
+    pairs.emplace(p.joins[p.steps[0].join].scattered, p.scattered);
+    const auto workers = static_cast<int>(std::clamp<int64_t>(pairs->size(), 1, state.crew.size()));
+    // Half of it for tables; the other half for what their rows go into.
+    const uint64_t memory = std::max(state.room(), state.memory / 4);
+    const uint64_t allowance = memory / (2 * static_cast<uint64_t>(workers));
+    for (int worker = 0; worker < workers; ++worker)
+        pair_runners.push_back(std::make_unique<PairRunner>(p, shared, *pairs, worker,
+                                                            state.poll(worker), state.resources(),
+                                                            allowance, &state.in_flight));
+}
+
+bool Query::State::Run::work(int worker, bool wave) {
+    const auto index = static_cast<size_t>(worker);
+    const int64_t batches = wave ? kBatchesPerWave : INT64_MAX;
+    if (pairs) return pair_runners[index]->run(batches);
+    if (morsels) return runners[index]->run_scan(*morsels, wave);
+    return runners[index]->run_stored(batches);
+}
+
+uint64_t Query::State::room() const noexcept {
+    if (memory == 0) return UINT64_MAX;
+    return memory - std::min(memory, budget.used());
+}
+
 void Query::State::note(const Run& run, double milliseconds) {
     PipelineProfile entry;
     entry.name = run.compiled.pipeline.name;
     entry.milliseconds = milliseconds;
     ScanProfile scan;
     scan.name = entry.name;
+    for (const auto& runner : run.pair_runners) {
+        entry.rows_in += runner->rows_in();
+        entry.rows_out += runner->rows_out();
+    }
     for (const auto& runner : run.runners) {
         entry.rows_in += runner->rows_in();
         entry.rows_out += runner->rows_out();
@@ -168,7 +234,7 @@ void Query::State::run_host_rows(Run& run, Host& asked) {
 void Query::State::run(int64_t count, const Work& work) {
     std::atomic<int64_t> next{0};
     const int wanted = static_cast<int>(std::clamp<int64_t>(count, 1, crew.size()));
-    crew.run(wanted, *host, [&](int worker) {
+    run_crew(wanted, *host, [&](int worker) {
         for (;;) {
             poll(worker)();
             const int64_t task = next.fetch_add(1, std::memory_order_relaxed);
@@ -181,13 +247,7 @@ void Query::State::run(int64_t count, const Work& work) {
 // Sends all rows of the source through the pipeline.
 void Query::State::feed(Run& run, Host& asked) {
     if (run.compiled.pipeline.host_rows >= 0) return run_host_rows(run, asked);
-    crew.run(static_cast<int>(run.runners.size()), asked, [&](int worker) {
-        Runner& runner = *run.runners[static_cast<size_t>(worker)];
-        if (run.morsels)
-            runner.run_scan(*run.morsels, false);
-        else
-            runner.run_stored(INT64_MAX);
-    });
+    run_crew(run.workers(), asked, [&](int worker) { run.work(worker, false); });
 }
 
 // Hands the rows of a finished pipeline to whoever reads them.
@@ -205,13 +265,26 @@ void Query::State::deliver(CompiledPipeline& compiled) {
                 other->pipeline.stored = stored;
             break;
         }
+        case CompiledPipeline::Then::kScatter:
+            compiled.target->pipeline.scattered =
+                static_cast<ProbeSink&>(*compiled.pipeline.sink).take_scattered();
+            break;
         case CompiledPipeline::Then::kBuild: {
+            Join& join = compiled.target->pipeline.joins[compiled.target_join];
+            join.scattered = static_cast<BuildSink&>(*compiled.store).take_scattered();
+            if (join.scattered != nullptr) {
+                join.build_keys = compiled.build_keys;
+                join.build_is_empty = join.scattered->rows() == 0;
+                join.build_has_null = join.scattered->null_key;
+                break;
+            }
             RowStore rows = std::move(set).join(compiled.store->types(), &budget);
             for (const int column : compiled.encode)
                 rows.column(static_cast<size_t>(column)).encode();
-            Join& join = compiled.target->pipeline.joins[compiled.target_join];
-            join.table =
-                std::make_shared<JoinTable>(std::move(rows), compiled.build_keys, poll(0), &budget);
+            join.table = std::make_shared<JoinTable>(std::move(rows), compiled.build_keys, poll(0),
+                                                     room(), &budget);
+            join.build_is_empty = join.table->length() == 0;
+            join.build_has_null = join.table->null_key();
             if (join.single && !join.table->unique())
                 throw Unrepresentable("more than one row from a subquery");
             if (join.matched != nullptr) {
@@ -226,22 +299,37 @@ void Query::State::deliver(CompiledPipeline& compiled) {
 
 void Query::State::run(CompiledPipeline& compiled, Host& asked) {
     const Clock::time_point begin = Clock::now();
-    compiled.pipeline.prepare();
+    stage = "a pipeline";
+    if (compiled.pipeline.scattered == nullptr) compiled.pipeline.prepare();
     Run run(compiled, *this);
-    compiled.pipeline.sink->begin(static_cast<int>(run.runners.size()));
+    compiled.pipeline.sink->begin(run.workers());
     if (!compiled.pipeline.is_dead) feed(run, asked);
+    stage = "the end of a sink";
     compiled.pipeline.sink->finish(*this);
+    stage = "the making of a join's table";
     deliver(compiled);
-    compiled.pipeline.stored.reset();
-    compiled.pipeline.joins.clear();
+    stage = "the end of a pipeline";
     note(run, milliseconds_since(begin));
+    compiled.pipeline.stored.reset();
+    compiled.pipeline.scattered.reset();
+    compiled.pipeline.joins.clear();
+}
+
+// Runs what comes before the joins of a pipeline whose build sides do not fit memory, part by part;
+// leaves what comes after the last.
+void Query::State::run_until_whole(CompiledPipeline& compiled, Host& asked) {
+    while (const auto head = cut_at_scattered_join(compiled, resources())) run(*head, asked);
 }
 
 void Query::State::start(Host& asked) {
     started = true;
-    pipelines = compile(root, inputs.parameters, {&budget, &space, memory});
-    for (size_t i = 0; i + 1 < pipelines.size(); ++i) run(*pipelines[i], asked);
+    pipelines = compile(root, inputs.parameters, resources());
+    for (size_t i = 0; i + 1 < pipelines.size(); ++i) {
+        run_until_whole(*pipelines[i], asked);
+        run(*pipelines[i], asked);
+    }
     CompiledPipeline& final = *pipelines.back();
+    run_until_whole(final, asked);
     if (final.pipeline.host_rows >= 0) {
         run(final, asked);
         finished = true;
@@ -249,20 +337,17 @@ void Query::State::start(Host& asked) {
     }
     // Rows that flow straight into the result come in waves, so that memory stays bounded and a
     // consumer that stops early does not wait.
-    final.pipeline.prepare();
+    if (final.pipeline.scattered == nullptr) final.pipeline.prepare();
     last = std::make_unique<Run>(final, *this);
 }
 
 void Query::State::next_wave(Host& asked) {
-    const int workers = static_cast<int>(last->runners.size());
+    const int workers = last->workers();
     last->compiled.pipeline.sink->begin(workers);
     std::atomic<bool> any{false};
     if (!last->compiled.pipeline.is_dead)
-        crew.run(workers, asked, [&](int worker) {
-            Runner& runner = *last->runners[static_cast<size_t>(worker)];
-            if (last->morsels ? runner.run_scan(*last->morsels, true)
-                              : runner.run_stored(kBatchesPerWave))
-                any.store(true);
+        run_crew(workers, asked, [&](int worker) {
+            if (last->work(worker, true)) any.store(true);
         });
     last->compiled.pipeline.sink->finish(*this);
     deliver(last->compiled);
@@ -280,11 +365,15 @@ Query::~Query() = default;
 const Batch* Query::next(Host& host) {
     State& state = *state_;
     state.host = &host;
+    const ThreadPoll own(state.poll(0));
+    if (state.watch) state.watch->begin(0, state.stage);
     if (!state.started) state.start(host);
     for (;;) {
         state.batch.rows = state.result.next(state.batch.columns);
+        if (state.watch) state.watch->poll(0, state.stage);
         if (state.batch.rows > 0) return &state.batch;
         if (state.finished) return nullptr;
+        state.stage = "a wave of the result";
         state.next_wave(host);
     }
 }
@@ -294,6 +383,10 @@ Profile Query::profile() const {
     profile.peak_memory = state_->budget.peak() + state_->in_flight.peak();
     profile.temp_files = state_->space.files.load();
     profile.temp_bytes = state_->space.total.load();
+    if (state_->watch) {
+        profile.longest_stretch = state_->watch->longest();
+        profile.longest_in = state_->watch->longest_in();
+    }
     return profile;
 }
 

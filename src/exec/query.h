@@ -63,10 +63,12 @@ struct Options {
     int threads = 1;  ///< threads that work, the caller's included
     /// Bytes for hash tables and sorts, to which a few megabytes a thread come; 0: no limit.
     uint64_t memory = 0;
-    /// Where groups and sorts go that do not fit; none: they do not leave memory.
+    /// Where joins, groups and sorts go that do not fit; none: they do not leave memory.
     std::vector<std::string> temp_directories;
     std::string temp_prefix;           ///< of names that are seen for a moment
     uint64_t temp_limit = UINT64_MAX;  ///< bytes in temporary files at once
+    /// Measures what threads compute between two looks at whether the query shall end.
+    bool watch_polls = false;
 };
 
 /// Rows of the result: plain vectors, valid until the next call of Query::next.
@@ -98,6 +100,10 @@ struct Profile {
     uint64_t peak_memory = 0;
     uint64_t temp_files = 0;
     uint64_t temp_bytes = 0;  ///< written to temporary files
+    /// Options::watch_polls: the longest that a thread computed without a poll, in milliseconds of
+    /// its own processor time, and in what.
+    double longest_stretch = 0;
+    std::string longest_in;
 };
 
 /// Returns the type of what an aggregate (its pg_proc OID) gives for arguments of these types, or

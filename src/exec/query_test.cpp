@@ -166,20 +166,29 @@ Value mark_of(const Operator& op, const Row& left, const Rows& right, bool match
     return !matched && open ? Value() : Value(int64_t{matched ? 1 : 0});
 }
 
+// The values of a row's keys; nothing if one is NULL, which equals nothing.
+std::optional<Row> join_key(const std::vector<Expr>& keys, const Row& row) {
+    Row values;
+    for (const Expr& key : keys) values.push_back(evaluate(key, row));
+    if (std::any_of(values.begin(), values.end(), is_null)) return std::nullopt;
+    return values;
+}
+
 Rows run_join(const Operator& op, const Rows& left, const Rows& right) {
     const Row no_left(op.inputs[0].output.size());
     const Row no_right(op.inputs[1].output.size());
     std::vector<bool> right_matched(right.size());
+    std::map<Row, std::vector<size_t>> by_key;
+    for (size_t j = 0; j < right.size(); ++j)
+        if (const auto key = join_key(op.build_keys, right[j])) by_key[*key].push_back(j);
+    const std::vector<size_t> none;
     Rows rows;
     for (const Row& a : left) {
         bool matched = false;
-        for (size_t j = 0; j < right.size(); ++j) {
+        const auto key = join_key(op.probe_keys, a);
+        const auto found = key ? by_key.find(*key) : by_key.end();
+        for (const size_t j : found != by_key.end() ? found->second : none) {
             bool equal = true;
-            for (size_t k = 0; k < op.probe_keys.size(); ++k) {
-                const Value x = evaluate(op.probe_keys[k], a);
-                const Value y = evaluate(op.build_keys[k], right[j]);
-                equal = equal && !is_null(x) && !is_null(y) && x == y;
-            }
             const Row both = joined(a, right[j]);
             for (const Expr& predicate : op.predicates) equal = equal && holds(predicate, both);
             if (!equal) continue;
@@ -361,6 +370,40 @@ class Generator {
             op.join == JoinType::kMark && keys == 1 && op.predicates.empty() && below(2) == 0;
         op.output = op.join == JoinType::kSemi || op.join == JoinType::kAnti ? op.inputs[0].output
                     : op.join == JoinType::kRightSemi || op.join == JoinType::kRightAnti
+                        ? op.inputs[1].output
+                        : plan::joined_types(op);
+        op.rows = op.inputs[0].rows;
+        return op;
+    }
+
+    // Most rows have one key.
+    Table skewed_table(int64_t rows) {
+        Table table = diverse_table(rows);
+        for (Row& row : table.rows)
+            if (below(10) > 0) row[0] = Value(int64_t{7});
+        return table;
+    }
+
+    // Joins by the first or third column, whose values differ, and perhaps the second, whose do
+    // not.
+    Operator selective_join(Operator left, Operator right, JoinType type) {
+        Operator op;
+        op.kind = OperatorKind::kJoin;
+        op.join = type;
+        const int first = below(3) == 0 ? 2 : 0;
+        for (const int key : {first, 1}) {
+            if (key == 1 && below(3) > 0) break;
+            op.probe_keys.push_back(plan::make_column(key, left.output[static_cast<size_t>(key)]));
+            op.build_keys.push_back(plan::make_column(key, right.output[static_cast<size_t>(key)]));
+        }
+        op.inputs = {std::move(left), std::move(right)};
+        std::vector<plan::Type> both = op.inputs[0].output;
+        both.insert(both.end(), op.inputs[1].output.begin(), op.inputs[1].output.end());
+        if (below(3) == 0) op.predicates.push_back(less(both));
+        op.null_aware = type == JoinType::kMark && op.probe_keys.size() == 1 &&
+                        op.predicates.empty() && below(2) == 0;
+        op.output = type == JoinType::kSemi || type == JoinType::kAnti ? op.inputs[0].output
+                    : type == JoinType::kRightSemi || type == JoinType::kRightAnti
                         ? op.inputs[1].output
                         : plan::joined_types(op);
         op.rows = op.inputs[0].rows;
@@ -592,6 +635,102 @@ TEST(Query, ManyRowsAreSortedInRanges) {
     EXPECT_TRUE(run_engine(limit_of(from_host, 10, 100'000), tables, 4096, 1, kLittleMemory,
                            &temp_bytes) == slice);
     EXPECT_GT(temp_bytes, 0U);
+}
+
+namespace {
+
+constexpr uint64_t kTinyMemory = 256 << 10;
+
+void compare_spilled(const Operator& root, const std::vector<Table>& tables, uint64_t seed,
+                     int* spilled) {
+    Rows expected = run_naive(root, tables);
+    uint64_t temp_bytes = 0;
+    Rows found;
+    try {
+        found = run_engine(root, tables, 4096, seed % 2 == 0 ? 1 : 3, kTinyMemory, &temp_bytes);
+    } catch (const base::Error& error) {
+        FAIL() << "seed " << seed << ": " << error.what() << "\n" << to_text(root);
+    }
+    *spilled += temp_bytes > 0 ? 1 : 0;
+    std::sort(expected.begin(), expected.end());
+    std::sort(found.begin(), found.end());
+    ASSERT_TRUE(found == expected)
+        << "seed " << seed << ": " << found.size() << " rows, expected " << expected.size() << "\n"
+        << to_text(root);
+}
+
+}  // namespace
+
+TEST(Query, JoinsBeyondMemoryGiveTheObviousAnswer) {
+    int spilled = 0;
+    constexpr int kCases = 72;
+    for (uint64_t seed = 0; seed < kCases; ++seed) {
+        Generator make(1000 + seed);
+        const auto type = static_cast<JoinType>(seed % 9);
+        const std::vector<Table> tables = {make.diverse_table(1 + make.below(20'000)),
+                                           make.diverse_table(8'000 + make.below(20'000)),
+                                           make.diverse_table(make.below(15'000))};
+        Operator root = Generator::rows(0, tables[0]);
+        if (make.below(3) == 0) root = make.filter(std::move(root));
+        Operator build = Generator::rows(1, tables[1]);
+        // The smaller side is built; this one has to be.
+        build.rows = 0;
+        root = make.selective_join(std::move(root), std::move(build), type);
+        if (make.below(2) == 0) {
+            Operator third = Generator::rows(2, tables[2]);
+            third.rows = 0;
+            root = make.selective_join(std::move(root), std::move(third),
+                                       static_cast<JoinType>(make.below(9)));
+        }
+        if (make.below(3) == 0) root = make.filter(std::move(root));
+        if (make.below(3) == 0) root = make.aggregate(std::move(root));
+        compare_spilled(root, tables, seed, &spilled);
+        if (HasFatalFailure()) return;
+    }
+    EXPECT_EQ(spilled, kCases);
+}
+
+TEST(Query, OneKeyBeyondMemoryIsJoinedInBlocks) {
+    int spilled = 0;
+    constexpr int kCases = 36;
+    for (uint64_t seed = 0; seed < kCases; ++seed) {
+        Generator make(2000 + seed);
+        const std::vector<Table> tables = {make.diverse_table(300), make.skewed_table(25'000)};
+        Operator build = Generator::rows(1, tables[1]);
+        build.rows = 0;
+        Operator root = Generator::rows(0, tables[0]);
+        root =
+            make.selective_join(std::move(root), std::move(build), static_cast<JoinType>(seed % 9));
+        compare_spilled(root, tables, seed, &spilled);
+        if (HasFatalFailure()) return;
+    }
+    EXPECT_EQ(spilled, kCases);
+}
+
+TEST(Query, TemporaryFilesHaveALimit) {
+    Generator make(5);
+    const std::vector<Table> tables = {make.diverse_table(100), make.diverse_table(30'000)};
+    Operator build = Generator::rows(1, tables[1]);
+    build.rows = 0;
+    const Operator root =
+        make.selective_join(Generator::rows(0, tables[0]), std::move(build), JoinType::kInner);
+    TableRows left(tables[0], 4096);
+    TableRows right(tables[1], 4096);
+    Inputs inputs;
+    inputs.rows = {&left, &right};
+    Options options;
+    options.memory = kTinyMemory;
+    options.temp_directories = {testing::TempDir()};
+    options.temp_limit = 100'000;
+    Query query(root, std::move(inputs), options);
+    NoHost host;
+    try {
+        while (query.next(host) != nullptr) {
+        }
+        ADD_FAILURE() << "the limit does not hold";
+    } catch (const base::Error& error) {
+        EXPECT_EQ(error.kind(), base::ErrorKind::kTempSpace);
+    }
 }
 
 TEST(Query, SharedRowsAreReadByAll) {

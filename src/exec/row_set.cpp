@@ -8,6 +8,9 @@ namespace loom::exec {
 
 namespace {
 
+// Rows that are brought into memory at once, and up to a batch more.
+constexpr int64_t kPieceRows = 8192;
+
 int64_t view_rows(const RowStore& rows, int64_t begin, std::vector<Vector>& columns) {
     const int64_t count = std::min(kBatchRows, rows.length() - begin);
     columns.clear();
@@ -29,6 +32,26 @@ void RowSet::add(Maker make) {
     makers_ = true;
     first_batch_.push_back(batches_);
     parts_.push_back({RowStore({}, nullptr), std::move(make)});
+}
+
+void RowSet::add(std::shared_ptr<RowPartitions> rows, const std::vector<plan::Type>& types,
+                 base::MemoryBudget* budget) {
+    const int64_t total = rows->rows(0);
+    const auto cursor = std::make_shared<PartitionCursor>(*rows, 0, budget, true);
+    for (int64_t first = 0; first < total; first += kPieceRows)
+        add([=] {
+            RowStore piece(types, budget);
+            std::vector<Vector> columns;
+            while (piece.length() < kPieceRows) {
+                poll_thread();
+                const int64_t count = cursor->next(columns);
+                if (count == 0) break;
+                piece.append(columns, count);
+            }
+            // The cursor reads what `rows` owns.
+            static_cast<void>(rows);
+            return piece;
+        });
 }
 
 void RowSet::add(RowSet&& other) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "exec/partition/row_partitions.h"
 #include "exec/row_store.h"
 #include "exec/tasks.h"
 
@@ -20,6 +21,9 @@ class RowSet {
     void add(RowSet&& other);
     /// Adds rows that `make` returns when their turn comes.
     void add(Maker make);
+    /// Adds the rows of partition 0, in their order, which are brought into memory piece by piece.
+    void add(std::shared_ptr<RowPartitions> rows, const std::vector<plan::Type>& types,
+             base::MemoryBudget* budget);
 
     /// Whether the rows can only be read once, from first to last, by one thread: next() does.
     bool sequential() const noexcept { return makers_; }

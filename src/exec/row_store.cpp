@@ -4,6 +4,9 @@
 #include <cstring>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
+
+#include "exec/tasks.h"
 
 namespace loom::exec {
 
@@ -12,9 +15,12 @@ using column::Int128;
 
 namespace {
 
-// Bytes are collected in chunks; a longer value gets a chunk of its own.
+// Bytes are collected in chunks, small ones first; a longer value gets a chunk of its own.
+constexpr size_t kFirstChunk = size_t{1} << 12;
 constexpr size_t kChunkBytes = size_t{1} << 18;
 constexpr int64_t kMaxEncoded = 65'535;
+// Rows encoded between two looks at the stop token.
+constexpr int64_t kRowsPerPoll = 1 << 16;
 
 }  // namespace
 
@@ -120,7 +126,10 @@ BytesView StoredColumn::keep(const BytesView& bytes) {
     const auto size = static_cast<size_t>(bytes.size);
     if (chunks_.empty() || chunk_used_ + size > chunks_.back().size()) {
         base::Buffer chunk(budget_);
-        chunk.resize(std::max(kChunkBytes, size));
+        const size_t usual =
+            std::clamp(static_cast<size_t>(chunk_bytes_), kFirstChunk, kChunkBytes);
+        chunk.resize(std::max(usual, size));
+        chunk_bytes_ += chunk.size();
         chunks_.push_back(std::move(chunk));
         chunk_used_ = 0;
     }
@@ -218,6 +227,7 @@ void StoredColumn::append_store(StoredColumn&& other) {
     else
         chunk_used_ = other.chunk_used_;
     other.chunks_.clear();
+    chunk_bytes_ += std::exchange(other.chunk_bytes_, 0);
     other.length_ = 0;
 }
 
@@ -287,6 +297,7 @@ bool StoredColumn::encode() {
                 static_cast<size_t>(width_)};
     };
     for (int64_t row = 0; row < length_; ++row) {
+        if (row % kRowsPerPoll == 0) poll_thread();
         if (is_null(row)) {
             codes.as<uint16_t>()[row] = 0;
             continue;
@@ -313,6 +324,7 @@ bool StoredColumn::encode() {
     }
     values_ = std::move(codes);
     chunks_.clear();
+    chunk_bytes_ = 0;
     capacity_ = length_;
     entries_ = std::move(entries);
     dictionary_.values = entries_->view();
@@ -330,9 +342,17 @@ void RowStore::append(const std::vector<Vector>& rows, int64_t length) {
     length_ += length;
 }
 
+uint64_t RowStore::bytes() const noexcept {
+    uint64_t bytes = 0;
+    for (const StoredColumn& column : columns_) bytes += column.bytes();
+    return bytes;
+}
+
 void RowStore::append_store(RowStore&& other) {
-    for (size_t i = 0; i < columns_.size(); ++i)
+    for (size_t i = 0; i < columns_.size(); ++i) {
+        poll_thread();
         columns_[i].append_store(std::move(other.columns_[i]));
+    }
     length_ += other.length_;
     other.length_ = 0;
 }

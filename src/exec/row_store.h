@@ -32,6 +32,8 @@ class StoredColumn {
     plan::Type type() const noexcept { return type_; }
     int64_t length() const noexcept { return length_; }
     bool has_nulls() const noexcept { return null_count_ > 0; }
+    /// Bytes that the column holds.
+    uint64_t bytes() const noexcept { return values_.size() + validity_.size() + chunk_bytes_; }
     /// Returns all rows (plain, or codes after encode()). Valid until the column changes.
     Vector view() const noexcept;
     /// Returns rows [begin, begin + count); `begin` must be a multiple of 8.
@@ -66,6 +68,7 @@ class StoredColumn {
     int64_t capacity_ = 0;
     std::vector<base::Buffer> chunks_;
     size_t chunk_used_ = 0;
+    uint64_t chunk_bytes_ = 0;
     uint8_t code_width_ = 0;  ///< 0: plain
     std::unique_ptr<StoredColumn> entries_;
     VectorDictionary dictionary_;
@@ -85,6 +88,7 @@ class RowStore {
     StoredColumn& column(size_t index) { return columns_[index]; }
     const StoredColumn& column(size_t index) const { return columns_[index]; }
     void set_length(int64_t length) { length_ = length; }
+    uint64_t bytes() const noexcept;
 
   private:
     std::vector<StoredColumn> columns_;

@@ -9,6 +9,22 @@ namespace loom::exec {
 /// Looks whether the query shall end, and throws if so.
 using Poll = std::function<void()>;
 
+/// Calls the poll of the calling thread, if it works for a query: for what lies too deep to be
+/// handed one, and takes long now and then.
+void poll_thread();
+
+/// Makes `poll` the calling thread's while it lives.
+class ThreadPoll {
+  public:
+    explicit ThreadPoll(const Poll& poll) noexcept;
+    ~ThreadPoll();
+    ThreadPoll(const ThreadPoll&) = delete;
+    ThreadPoll& operator=(const ThreadPoll&) = delete;
+
+  private:
+    const Poll* before_;
+};
+
 /// The query's workers, as a sink sees them when it finishes.
 class Tasks {
   public:

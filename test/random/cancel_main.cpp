@@ -1,12 +1,15 @@
 // loom-cancel-queries: ends queries of the engine at random moments.
 //
-//   loom-cancel-queries --connect CONNINFO --schema NAME [--count N] [--seed N]
+//   loom-cancel-queries --connect CONNINFO --schema NAME [--count N] [--seed N] [--memory SIZE]
 //
 // NAME holds the tables of the Star Schema Benchmark as file tables (loom-datagen ssb). Each query
 // is timed; then it is cancelled at moments spread over that time, in planning, in opening
 // files, in scans, builds, probes, groups, sorts and while rows go to the client. A cancelled
 // statement has to end within 200 ms; in the end the session must have no thread, no file and no
-// memory more than after its first queries, and still answer. Returns 0 if all of that holds.
+// memory more than after its first queries, and still answer. What a thread computes between two
+// looks for a cancellation is measured, too (pg_loom.watch_polls): unlike the time until the end it
+// does not depend on what else the machine does. SIZE is pg_loom.memory: with little, temporary
+// files are written and read. Returns 0 if all of that holds.
 
 #include <unistd.h>
 
@@ -35,6 +38,7 @@ constexpr double kMostMilliseconds = 200;
 // On a busy machine a session may wait for a processor. Then it is the time that it computes for
 // after the cancellation that counts, all its threads together.
 constexpr double kMostCpuMilliseconds = 100;
+constexpr double kMostStretch = 50;
 // What a session's memory may grow by: allocators keep what was freed.
 constexpr long kMostGrowthKb = 64 * 1024;
 
@@ -103,6 +107,23 @@ double run_once(Session& session, const char* query) {
     return Milliseconds(Clock::now() - begin).count();
 }
 
+// Returns the longest that a thread of the query computes without looking for a cancellation.
+double longest_stretch(Session& session, const char* query, std::string* line) {
+    session.require("SET pg_loom.watch_polls = on");
+    const Answer plan = session.run({std::string("EXPLAIN (ANALYZE) ") + query});
+    session.require("RESET pg_loom.watch_polls");
+    double longest = 0;
+    for (const auto& row : plan.rows) {
+        const size_t at = row[0].find("Longest Stretch: ");
+        if (at == std::string::npos) continue;
+        const double found = std::stod(row[0].substr(at + 17));
+        if (found <= longest) continue;
+        longest = found;
+        *line = row[0].substr(at + 17);
+    }
+    return longest;
+}
+
 // Cancels one run after `delay`, and returns how long the statement went on then.
 void cancel_once(Session& session, long pid, const Phase& phase, Milliseconds delay, Tally& tally) {
     session.send({phase.query});
@@ -160,13 +181,16 @@ Footprint footprint(Session& session, long pid) {
     return found;
 }
 
-int run(const std::string& connect, const std::string& schema, int count, uint64_t seed) {
+int run(const std::string& connect, const std::string& schema, int count, uint64_t seed,
+        const std::string& memory) {
     Session session(connect);
     session.require("SET search_path = " + schema);
     session.require("SET work_mem = '256MB'");
+    if (!memory.empty()) session.require("SET pg_loom.memory = '" + memory + "'");
     const long pid = std::stol(session.value_of("SELECT pg_backend_pid()"));
     Random random(seed);
     std::vector<double> durations;
+    std::vector<double> stretches;
     for (const Phase& phase : kPhases) {
         // The first run opens files and fills caches.
         run_once(session, phase.query);
@@ -176,6 +200,10 @@ int run(const std::string& connect, const std::string& schema, int count, uint64
             return row[0].find("LoomScan") != std::string::npos;
         });
         if (!in_engine) throw std::runtime_error(fmt::format("{}: no LoomScan", phase.name));
+        std::string line;
+        stretches.push_back(longest_stretch(session, phase.query, &line));
+        fmt::print("cancel {}: longest computing without a look {}\n", phase.name, line);
+        std::fflush(stdout);
     }
     const std::string sum = session.value_of("SELECT sum(lo_revenue) FROM lineorder");
     const Footprint before = footprint(session, pid);
@@ -199,6 +227,9 @@ int run(const std::string& connect, const std::string& schema, int count, uint64
         all.slowest = std::max(all.slowest, tally.slowest);
         all.most_cpu = std::max(all.most_cpu, tally.most_cpu);
         all.faults.insert(all.faults.end(), tally.faults.begin(), tally.faults.end());
+        if (stretches[i] > kMostStretch)
+            all.faults.push_back(fmt::format("{}: computes for {:.1f} ms without a look",
+                                             kPhases[i].name, stretches[i]));
     }
     const Footprint after = footprint(session, pid);
     if (after.threads != 1) all.faults.push_back(fmt::format("{} threads are left", after.threads));
@@ -224,6 +255,7 @@ int run(const std::string& connect, const std::string& schema, int count, uint64
 int main(int argc, char** argv) {
     std::string connect;
     std::string schema = "public";
+    std::string memory;
     int count = 500;
     uint64_t seed = 1;
     try {
@@ -234,6 +266,8 @@ int main(int argc, char** argv) {
                 connect = value;
             else if (name == "--schema")
                 schema = value;
+            else if (name == "--memory")
+                memory = value;
             else if (name == "--count")
                 count = std::stoi(value);
             else if (name == "--seed")
@@ -241,7 +275,7 @@ int main(int argc, char** argv) {
             else
                 throw std::invalid_argument(fmt::format("no argument {}", name));
         }
-        return run(connect, schema, count, seed);
+        return run(connect, schema, count, seed, memory);
     } catch (const std::exception& error) {
         fmt::print(stderr, "loom-cancel-queries: {}\n", error.what());
         return 2;

@@ -1,11 +1,13 @@
 // loom-random-queries: random queries with the engine and without it, on one server.
 //
 //   loom-random-queries --connect CONNINFO --dir DIR [--seed N] [--count N] [--seconds N]
-//   [--keep-going] loom-random-queries --connect CONNINFO --dir DIR --seed N --only I [--print]
+//                       [--memory SIZE] [--keep-going]
+//   loom-random-queries --connect CONNINFO --dir DIR --seed N --only I [--memory SIZE] [--print]
 //
 // Makes the tables anew (files in DIR, which the server must be able to read), then runs queries 0
 // to COUNT - 1 of the seed and stops at the first that answers differently, made as small as it
-// still differs. The same seed gives the same queries everywhere. Returns 0 if nothing differs.
+// still differs. SIZE is pg_loom.memory of all of them: with little, much goes to temporary files.
+// The same seed gives the same queries everywhere. Returns 0 if nothing differs.
 
 #include <sys/stat.h>
 
@@ -34,6 +36,7 @@ struct Arguments {
     int64_t seconds = 0;  // 0: no limit
     bool keep_going = false;
     bool print = false;
+    std::string memory;  // pg_loom.memory of all queries; empty: as each query says
 };
 
 struct Totals {
@@ -72,6 +75,8 @@ Arguments parse(int argc, char** argv) {
             arguments.count = std::stoll(value);
         else if (name == "--only")
             arguments.only = std::stoll(value);
+        else if (name == "--memory")
+            arguments.memory = value;
         else if (name == "--seconds")
             arguments.seconds = std::stoll(value);
         else
@@ -81,8 +86,14 @@ Arguments parse(int argc, char** argv) {
     return arguments;
 }
 
-RandomQuery query_of(uint64_t seed, int64_t number) {
-    return QueryMaker(seed * 1'000'003 + static_cast<uint64_t>(number)).make();
+RandomQuery query_of(const Arguments& arguments, int64_t number) {
+    RandomQuery query =
+        QueryMaker(arguments.seed * 1'000'003 + static_cast<uint64_t>(number)).make();
+    if (arguments.memory.empty()) return query;
+    std::erase_if(query.settings,
+                  [](const auto& setting) { return setting.first == "pg_loom.memory"; });
+    query.settings.emplace_back("pg_loom.memory", arguments.memory);
+    return query;
 }
 
 void make_tables(const Arguments& arguments) {
@@ -164,7 +175,7 @@ void print_totals(const Totals& totals, double seconds) {
 
 int run(const Arguments& arguments) {
     if (arguments.print && arguments.only >= 0) {
-        for (const auto& statement : statements_of(query_of(arguments.seed, arguments.only)))
+        for (const auto& statement : statements_of(query_of(arguments, arguments.only)))
             fmt::print("{};\n", statement);
         return 0;
     }
@@ -178,7 +189,7 @@ int run(const Arguments& arguments) {
     double shown = 0;
     for (int64_t number = first; number < end; ++number) {
         if (arguments.seconds > 0 && seconds() > static_cast<double>(arguments.seconds)) break;
-        const RandomQuery query = query_of(arguments.seed, number);
+        const RandomQuery query = query_of(arguments, number);
         pair->set_up(query);
         Comparison comparison;
         try {

@@ -10,6 +10,8 @@ namespace loom::exec {
 namespace {
 
 constexpr uint32_t kNoGroup = UINT32_MAX;
+// Distinct values between two looks at the stop token: some milliseconds.
+constexpr int64_t kValuesPerPoll = 1 << 15;
 
 std::vector<plan::Type> pair_types(plan::Type value) {
     return {plan::make_type(plan::TypeId::kInt4), value};
@@ -142,6 +144,7 @@ void AggregateState::merge_distinct(size_t index, AggregateState& from, const Gr
         KeyHasher({(*call_info_)[index].arg}, budget_).hash(values, pairs.groups(), hashes.data());
     }
     for (int64_t i = 0; i < pairs.groups(); ++i) {
+        if (i % kValuesPerPoll == 0) poll_thread();
         const uint32_t target = targets[static_cast<uint32_t>(group.values<int32_t>()[i])];
         if (target == kNoGroup) continue;
         if (slice != nullptr && slice->range.partition(hashes[i]) != slice->partition) continue;
@@ -153,6 +156,7 @@ void AggregateState::merge_distinct(size_t index, AggregateState& from, const Gr
     uint32_t numbers[kBatchRows];
     const auto length = static_cast<int64_t>(chosen.size());
     for (int64_t begin = 0; begin < length; begin += kBatchRows) {
+        poll_thread();
         const int64_t count = std::min(kBatchRows, length - begin);
         Vector keys[2] = {{}, taken.view(begin, count)};
         keys[0].type = plan::make_type(plan::TypeId::kInt4);
@@ -176,7 +180,12 @@ void AggregateState::settle_distinct() {
         call.distinct->output(0, group);
         call.distinct->output(1, value);
         call.distinct.reset();
-        if (value.length() > 0) call.accumulator->update(group.values<uint32_t>(), value.view());
+        for (int64_t begin = 0; begin < value.length(); begin += kBatchRows) {
+            if (begin % kValuesPerPoll == 0) poll_thread();
+            call.accumulator->update(
+                group.values<uint32_t>() + begin,
+                value.view(begin, std::min(kBatchRows, value.length() - begin)));
+        }
     }
 }
 

@@ -91,6 +91,7 @@ void GroupTable::grow() {
     uint64_t hashes[kAhead];
     for (int64_t group = 0; group < groups_; ++group) {
         const int64_t ahead = group % kAhead;
+        if (group % kGroupsPerPoll == kGroupsPerPoll - 1) poll_thread();
         if (ahead == 0)
             hash_words(words + group * static_cast<int64_t>(words_),
                        std::min(kAhead, groups_ - group), hashes);
@@ -119,7 +120,11 @@ void GroupTable::hash_words(const uint64_t* words, int64_t count, uint64_t* hash
 }
 
 void GroupTable::hash_groups(uint64_t* hashes) const {
-    hash_words(group_words_.as<uint64_t>(), groups_, hashes);
+    for (int64_t begin = 0; begin < groups_; begin += kGroupsPerPoll) {
+        poll_thread();
+        hash_words(group_words_.as<uint64_t>() + begin * static_cast<int64_t>(words_),
+                   std::min(kGroupsPerPoll, groups_ - begin), hashes + begin);
+    }
 }
 
 uint32_t GroupTable::find_or_add(const uint64_t* words) {
@@ -485,6 +490,7 @@ void GroupTable::output(size_t key, StoredColumn& out) const {
     const uint8_t* entries =
         state.interner != nullptr ? state.interner->entries().values<uint8_t>() : nullptr;
     for (int64_t group = 0; group < groups_; ++group) {
+        if (group % kGroupsPerPoll == kGroupsPerPoll - 1) poll_thread();
         const uint64_t* from = words + group * static_cast<int64_t>(words_);
         const bool null = (from[words_ - 1] >> key & 1) != 0;
         base::put_bit(validity.data(), group, !null);

@@ -5,6 +5,7 @@
 
 #include "exec/fault.h"
 #include "exec/key.h"
+#include "exec/tasks.h"
 
 namespace loom::exec {
 
@@ -15,6 +16,8 @@ namespace {
 constexpr uint64_t kFirstSize = 256;
 // Values hashed and fetched ahead together.
 constexpr int64_t kAhead = 256;
+// Entries moved between two looks at the stop token.
+constexpr size_t kEntriesPerPoll = 1 << 15;
 
 // PostgreSQL shows the key of the group's first row, in an order of rows that is not the engine's.
 void check_same_scale(const Vector& a, int64_t a_row, const Vector& b, int64_t b_row) {
@@ -36,6 +39,7 @@ void Interner::grow() {
     mask_ = size - 1;
     auto* table = table_.as<uint32_t>();
     for (size_t i = 0; i < hashes_.size(); ++i) {
+        if (i % kEntriesPerPoll == kEntriesPerPoll - 1) poll_thread();
         uint64_t place = hashes_[i] & mask_;
         while (table[place] != 0) place = (place + 1) & mask_;
         table[place] = static_cast<uint32_t>(i + 1);

@@ -7,6 +7,7 @@
 #include "exec/fault.h"
 #include "exec/key.h"
 #include "exec/mask.h"
+#include "exec/tasks.h"
 
 namespace loom::exec {
 
@@ -22,13 +23,19 @@ constexpr uint64_t kSmallRange = 1 << 16;
 constexpr uint64_t kBitmapFactor = 128;
 constexpr uint64_t kBitmapRange = 1 << 23;
 // Rows entered between two looks at the stop token: some milliseconds.
-constexpr int64_t kRowsPerPoll = 1 << 16;
+constexpr int64_t kRowsPerPoll = 1 << 15;
+
+// Entries of a hash table.
+uint64_t table_size(uint64_t rows) {
+    return std::bit_ceil(std::max<uint64_t>(rows * 2, 64));
+}
 
 template <typename T>
 bool key_range(const Vector& keys, int64_t* low, int64_t* high) {
     const T* values = keys.as<T>();
     bool any = false;
     for (int64_t i = 0; i < keys.length; ++i) {
+        if (i % kRowsPerPoll == 0) poll_thread();
         if (keys.is_null(i)) continue;
         const int64_t value = values[i];
         *low = any ? std::min(*low, value) : value;
@@ -41,8 +48,9 @@ bool key_range(const Vector& keys, int64_t* low, int64_t* high) {
 }  // namespace
 
 JoinTable::JoinTable(RowStore rows, std::vector<int> keys, const std::function<void()>& poll,
-                     base::MemoryBudget* budget)
+                     uint64_t room, base::MemoryBudget* budget)
     : budget_(budget),
+      room_(room),
       rows_(std::move(rows)),
       keys_(std::move(keys)),
       bits_(budget),
@@ -61,8 +69,10 @@ JoinTable::JoinTable(RowStore rows, std::vector<int> keys, const std::function<v
         // No keys: every row matches every row. The chain lists them all.
         unique_ = rows_.length() <= 1;
         next_.resize(static_cast<uint64_t>(rows_.length()) * sizeof(int32_t));
-        for (int64_t i = 0; i < rows_.length(); ++i)
+        for (int64_t i = 0; i < rows_.length(); ++i) {
+            if (i % kRowsPerPoll == 0) poll();
             next_.as<int32_t>()[i] = i + 1 < rows_.length() ? static_cast<int32_t>(i + 1) : -1;
+        }
         return;
     }
     bitmap_ = build_bits(poll);
@@ -70,11 +80,17 @@ JoinTable::JoinTable(RowStore rows, std::vector<int> keys, const std::function<v
     if (!dense_) build_hash(poll);
 }
 
+uint64_t JoinTable::hash_bytes(int64_t rows) noexcept {
+    const auto count = static_cast<uint64_t>(rows);
+    return count * sizeof(int32_t) + table_size(count) * sizeof(Entry);
+}
+
 template <typename T>
 void JoinTable::fill_bits(const Vector& keys) {
     const T* values = keys.as<T>();
     auto* words = bits_.as<uint64_t>();
     for (int64_t i = 0; i < keys.length; ++i) {
+        if (i % kRowsPerPoll == 0) poll_thread();
         if (keys.is_null(i)) continue;
         const uint64_t place =
             static_cast<uint64_t>(int64_t{values[i]}) - static_cast<uint64_t>(base_);
@@ -113,6 +129,7 @@ bool JoinTable::build_bits(const std::function<void()>& poll) {
         std::max(kBitmapRange, kBitmapFactor * static_cast<uint64_t>(rows_.length()));
     if (any && (range == 0 || range > std::min<uint64_t>(limit, UINT32_MAX))) return false;
     const uint64_t words = range / 64 + 2;
+    if (words * sizeof(uint64_t) > room_ / 4) return false;
     bits_.resize(words * sizeof(uint64_t));
     std::memset(bits_.data(), 0, bits_.size());
     base_ = low;
@@ -132,6 +149,7 @@ bool JoinTable::build_dense(const std::function<void()>& poll) {
     const uint64_t range = range_;
     if (range > std::max(kSmallRange, kDenseFactor * static_cast<uint64_t>(rows_.length())))
         return false;
+    if (range * sizeof(int32_t) > room_ / 2) return false;
     const Vector& keys = key_views_[0];
     first_.resize(range * sizeof(int32_t));
     if (range > 0) std::memset(first_.data(), 0xff, range * sizeof(int32_t));
@@ -172,11 +190,14 @@ bool any_null(std::span<const Vector> keys, int64_t row) {
 
 void JoinTable::build_hash(const std::function<void()>& poll) {
     const auto rows = static_cast<uint64_t>(rows_.length());
-    const uint64_t size = std::bit_ceil(std::max<uint64_t>(rows * 2, 64));
+    const uint64_t size = table_size(rows);
     entry_mask_ = size - 1;
     entries_.resize(size * sizeof(Entry));
     auto* entries = entries_.as<Entry>();
-    for (uint64_t i = 0; i < size; ++i) entries[i] = {0, -1};
+    for (uint64_t i = 0; i < size; ++i) {
+        if (i % (4 * kRowsPerPoll) == 0) poll();
+        entries[i] = {0, -1};
+    }
     next_.resize(rows * sizeof(int32_t));
     std::memset(next_.data(), 0xff, next_.size());
     auto* next = next_.as<int32_t>();

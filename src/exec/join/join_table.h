@@ -34,8 +34,13 @@ class JoinTable {
   public:
     /// `keys` are columns of `rows`.
     /// `poll` is called now and then while the table is built.
+    /// `room` is what the index may take: where a bitmap or an array would need too much of it, a
+    /// hash table is made, which takes hash_bytes().
     JoinTable(RowStore rows, std::vector<int> keys, const std::function<void()>& poll,
-              base::MemoryBudget* budget);
+              uint64_t room, base::MemoryBudget* budget);
+
+    /// Bytes of a hash table over `rows` rows.
+    static uint64_t hash_bytes(int64_t rows) noexcept;
 
     int64_t length() const noexcept { return rows_.length(); }
     const RowStore& rows() const noexcept { return rows_; }
@@ -82,6 +87,7 @@ class JoinTable {
     bool keys_equal(std::span<const Vector> probe, int64_t probe_row, int32_t row) const;
 
     base::MemoryBudget* budget_;
+    uint64_t room_;
     RowStore rows_;
     std::vector<int> keys_;
     std::vector<plan::Physical> physical_;

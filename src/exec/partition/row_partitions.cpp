@@ -35,7 +35,7 @@ RowPartitions::RowPartitions(std::vector<plan::Type> types, HashRange range, int
       nullable_(types_.size(), 0),
       range_(range),
       chunk_rows_((chunk_rows + kCapacityStep - 1) / kCapacityStep * kCapacityStep),
-      budget_(budget),
+      own_(0, budget),
       partitions_(static_cast<size_t>(range.count())),
       targets_(kBatchRows),
       places_(kBatchRows),
@@ -66,7 +66,7 @@ RowPartitions::Chunk& RowPartitions::room(Partition& partition, int64_t rows) {
         Chunk& last = partition.chunks.back();
         if (last.block.size() > 0 && last.rows + rows <= last.capacity) return last;
     }
-    Chunk& chunk = partition.chunks.emplace_back(budget_);
+    Chunk& chunk = partition.chunks.emplace_back(&own_);
     chunk.capacity =
         std::max(chunk_rows_, (rows + kCapacityStep - 1) / kCapacityStep * kCapacityStep);
     chunk.block.resize(bitmap_offset(types_.size(), chunk.capacity));
@@ -152,17 +152,36 @@ void RowPartitions::scatter_bytes(size_t column, const Vector& plain, int64_t co
     }
 }
 
+// Leaves a chunk no more room than its rows take, so that what goes to the file is rows.
+void RowPartitions::compact(Chunk& chunk) {
+    const int64_t capacity = (chunk.rows + kCapacityStep - 1) / kCapacityStep * kCapacityStep;
+    if (capacity * 4 > chunk.capacity * 3) return;
+    base::Buffer block(&own_);
+    block.resize(bitmap_offset(types_.size(), capacity));
+    for (size_t c = 0; c < types_.size(); ++c) {
+        std::memcpy(block.data() + value_offset(c, capacity),
+                    chunk.block.data() + value_offset(c, chunk.capacity),
+                    static_cast<size_t>(widths_[c] * capacity));
+        std::memcpy(block.data() + bitmap_offset(c, capacity),
+                    chunk.block.data() + bitmap_offset(c, chunk.capacity),
+                    static_cast<size_t>(capacity / 8));
+    }
+    chunk.block = std::move(block);
+    chunk.capacity = capacity;
+}
+
 void RowPartitions::spill(io::TempSpace& space) {
     if (file_ == nullptr) file_ = std::make_unique<io::TempFile>(space);
     for (Partition& partition : partitions_) {
         for (Chunk& chunk : partition.chunks) {
             if (chunk.block.size() == 0) continue;
+            compact(chunk);
             chunk.block_bytes = chunk.block.size();
             chunk.offset = file_->append(chunk.block.span());
             if (chunk.heap_used > 0)
                 file_->append(chunk.heap.span().first(static_cast<size_t>(chunk.heap_used)));
-            chunk.block = base::Buffer(budget_);
-            chunk.heap = base::Buffer(budget_);
+            chunk.block = base::Buffer(&own_);
+            chunk.heap = base::Buffer(&own_);
         }
     }
 }
@@ -173,68 +192,24 @@ int64_t RowPartitions::rows(int64_t partition) const noexcept {
     return rows;
 }
 
-void RowPartitions::visit_chunk(const Chunk& chunk, const uint8_t* block, const uint8_t* heap,
-                                std::vector<Vector>& columns, std::vector<base::Buffer>& views,
-                                const Visit& visit) const {
-    for (int64_t begin = 0; begin < chunk.rows; begin += kBatchRows) {
-        const int64_t count = std::min(kBatchRows, chunk.rows - begin);
-        for (size_t c = 0; c < types_.size(); ++c) {
-            Vector& vector = columns[c];
-            const uint8_t* values = block + value_offset(c, chunk.capacity) + begin * widths_[c];
-            vector = Vector();
-            vector.type = types_[c];
-            vector.length = count;
-            vector.values = values;
-            if (nullable_[c] != 0)
-                vector.validity = block + bitmap_offset(c, chunk.capacity) + begin / 8;
-            if (!is_bytes(types_[c])) continue;
-            views[c].resize_discarding(static_cast<uint64_t>(count) * sizeof(BytesView));
-            auto* out = views[c].as<BytesView>();
-            for (int64_t i = 0; i < count; ++i) {
-                uint64_t stored[2];
-                std::memcpy(stored, values + static_cast<size_t>(i) * sizeof stored, sizeof stored);
-                out[i] = {heap + stored[0], static_cast<int64_t>(stored[1])};
-            }
-            vector.values = out;
-        }
-        visit(columns, count);
-    }
+uint64_t RowPartitions::bytes(int64_t partition) const noexcept {
+    uint64_t bytes = 0;
+    for (const Chunk& chunk : partitions_[partition].chunks)
+        bytes += static_cast<uint64_t>(chunk.rows * row_bytes_) + chunk.heap_used;
+    return bytes;
 }
 
 void RowPartitions::read(int64_t partition, base::MemoryBudget* budget, const Visit& visit) {
-    visit_all(partition, budget, visit, false);
+    PartitionCursor cursor(*this, partition, budget, false);
+    std::vector<Vector> columns;
+    while (const int64_t count = cursor.next(columns)) visit(columns, count);
 }
 
 void RowPartitions::drain(int64_t partition, base::MemoryBudget* budget, const Visit& visit) {
-    visit_all(partition, budget, visit, true);
+    PartitionCursor cursor(*this, partition, budget, true);
+    std::vector<Vector> columns;
+    while (const int64_t count = cursor.next(columns)) visit(columns, count);
     release(partition);
-}
-
-void RowPartitions::visit_all(int64_t partition, base::MemoryBudget* budget, const Visit& visit,
-                              bool drain) {
-    base::Buffer block(budget);
-    base::Buffer heap(budget);
-    std::vector<Vector> columns(types_.size());
-    std::vector<base::Buffer> views;
-    for (size_t c = 0; c < types_.size(); ++c) views.emplace_back(budget);
-    static constexpr uint8_t kNothing = 0;
-    for (Chunk& chunk : partitions_[partition].chunks) {
-        if (chunk.rows == 0) continue;
-        const bool in_memory = chunk.block.size() > 0;
-        if (!in_memory) {
-            block.resize_discarding(chunk.block_bytes);
-            file_->read_at(chunk.offset, {block.data(), block.size()});
-            heap.resize_discarding(chunk.heap_used);
-            file_->read_at(chunk.offset + chunk.block_bytes, {heap.data(), heap.size()});
-        }
-        const uint8_t* texts = in_memory ? chunk.heap.data() : heap.data();
-        visit_chunk(chunk, in_memory ? chunk.block.data() : block.data(),
-                    texts != nullptr ? texts : &kNothing, columns, views, visit);
-        if (drain) {
-            chunk.block.release();
-            chunk.heap.release();
-        }
-    }
 }
 
 void RowPartitions::release(int64_t partition) {

@@ -44,8 +44,12 @@ class RowPartitions {
     /// Writes all rows in memory to the file and frees them.
     void spill(io::TempSpace& space);
     bool spilled() const noexcept { return file_ != nullptr; }
+    /// Bytes in memory.
+    uint64_t held() const noexcept { return own_.used(); }
     /// Rows of a partition.
     int64_t rows(int64_t partition) const noexcept;
+    /// Bytes of a partition's rows, wherever they are.
+    uint64_t bytes(int64_t partition) const noexcept;
 
     using Visit = std::function<void(std::span<const Vector> columns, int64_t count)>;
     /// Calls `visit` for all rows of a partition, up to kBatchRows at a time. Rows may be read
@@ -57,6 +61,8 @@ class RowPartitions {
     void release(int64_t partition);
 
   private:
+    friend class PartitionCursor;
+
     struct Chunk {
         explicit Chunk(base::MemoryBudget* budget) : block(budget), heap(budget) {}
         int64_t capacity = 0;
@@ -71,16 +77,13 @@ class RowPartitions {
         std::vector<Chunk> chunks;
     };
 
-    void visit_all(int64_t partition, base::MemoryBudget* budget, const Visit& visit, bool drain);
     uint64_t value_offset(size_t column, int64_t capacity) const noexcept;
     uint64_t bitmap_offset(size_t column, int64_t capacity) const noexcept;
     Chunk& room(Partition& partition, int64_t rows);
     void scatter(size_t column, const Vector& plain, int64_t count);
     void scatter_validity(size_t column, const Vector& plain, int64_t count);
     void scatter_bytes(size_t column, const Vector& plain, int64_t count);
-    void visit_chunk(const Chunk& chunk, const uint8_t* block, const uint8_t* heap,
-                     std::vector<Vector>& columns, std::vector<base::Buffer>& views,
-                     const Visit& visit) const;
+    void compact(Chunk& chunk);
 
     std::vector<plan::Type> types_;
     std::vector<int> widths_;
@@ -89,7 +92,7 @@ class RowPartitions {
     int64_t row_bytes_ = 0;
     HashRange range_;
     int64_t chunk_rows_;
-    base::MemoryBudget* budget_;
+    base::MemoryBudget own_;
     std::vector<Partition> partitions_;
     std::unique_ptr<io::TempFile> file_;
 
@@ -101,6 +104,33 @@ class RowPartitions {
     std::vector<uint8_t*> destinations_;  ///< by partition: the column's values
     base::Buffer values_;
     base::Buffer validity_;
+};
+
+/// Reads the rows of one partition from first to last, as often as it is made. One thread at a
+/// time.
+class PartitionCursor {
+  public:
+    /// With `drain` chunks are freed when their rows have been read.
+    PartitionCursor(RowPartitions& rows, int64_t partition, base::MemoryBudget* budget, bool drain);
+
+    /// Points `columns` at up to kBatchRows further rows and returns how many, 0 at the end. They
+    /// stay valid until the next call.
+    int64_t next(std::vector<Vector>& columns);
+
+  private:
+    bool enter_chunk();
+    void leave_chunk();
+
+    RowPartitions& rows_;
+    std::vector<RowPartitions::Chunk>& chunks_;
+    bool drain_;
+    size_t chunk_ = 0;
+    int64_t row_ = -1;    ///< next row of the chunk; -1: it was not entered
+    base::Buffer block_;  ///< of a chunk that lies in the file
+    base::Buffer heap_;
+    const uint8_t* block_at_ = nullptr;
+    const uint8_t* heap_at_ = nullptr;
+    std::vector<base::Buffer> views_;
 };
 
 }  // namespace loom::exec

@@ -26,6 +26,8 @@ constexpr int kMinBits = 3;
 // Partitions too large for their share of memory are split by so many more bits, so often.
 constexpr int kMoreBits = 4;
 constexpr int kLastShift = 28;
+// Groups and DISTINCT values that are not split: a table of any size takes about as much.
+constexpr int64_t kFewGroups = 1024;
 constexpr int64_t kChunkRows = 1024;
 constexpr int64_t kMinChunkRows = 64;
 
@@ -210,7 +212,8 @@ void AggregateSink::scatter(Worker& worker, const AggregateInput& input) {
             : std::span<const Vector>(worker.columns).subspan(value_column_, 1);
     worker.hasher->hash(keys, input.length, worker.hashes.data());
     worker.rows->append(worker.columns, worker.hashes.data(), input.length);
-    if (resources_.budget->used() > resources_.spill_limit()) worker.rows->spill(*resources_.space);
+    if (resources_.is_full(worker.rows->held(), workers_.size()))
+        worker.rows->spill(*resources_.space);
 }
 
 // Lists the groups of a worker's table by partition.
@@ -327,7 +330,8 @@ void AggregateSink::aggregate_partition(const std::vector<Source>& sources, Hash
             if (too_large) return;
             poll();
             state.update(reader.input(columns, count));
-            too_large = budget.used() > allowance && range.shift >= kLastShift;
+            too_large = budget.used() > allowance && range.shift >= kLastShift &&
+                        state.groups() + state.distinct_pairs() > kFewGroups;
         });
         if (too_large) break;
     }
@@ -363,7 +367,7 @@ void AggregateSink::aggregate_pieces(const std::vector<Source>& sources, HashRan
                               poll();
                               hasher.hash(columns.first(key_types_.size()), count, hashes.data());
                               pieces.append(columns, hashes.data(), count);
-                              if (resources_.budget->used() > resources_.spill_limit())
+                              if (resources_.is_full(pieces.held(), workers_.size()))
                                   pieces.spill(*resources_.space);
                           });
     }

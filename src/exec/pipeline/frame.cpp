@@ -7,16 +7,6 @@ namespace loom::exec {
 
 using Kind = Slot::Kind;
 
-namespace {
-
-// Whether row `row` is NULL, be it by itself or by what its code stands for.
-bool is_null(const Vector& vector, int64_t row) {
-    return vector.is_null(row) ||
-           (vector.form == Form::kCodes && vector.dictionary->values.is_null(vector.code(row)));
-}
-
-}  // namespace
-
 Frame::Frame(const Pipeline& pipeline, base::MemoryBudget* budget)
     : pipeline_(pipeline), budget_(budget), selection_(budget), positions_(budget) {
     const size_t slots = pipeline.slots.size();
@@ -108,12 +98,12 @@ void Frame::write_marks(const Join& join, std::span<const Vector> keys, const ui
     vector.values = marks;
     present_[join.mark_slot] = 1;
     // Nothing matches an empty side, not even NULL.
-    if (!join.null_aware || join.table->length() == 0) return;
+    if (!join.null_aware || join.build_is_empty) return;
     own.validity.resize_discarding(static_cast<uint64_t>(base::bitmap_bytes(length_)));
     vector.validity = own.validity.data();
     for (int64_t i = 0; i < length_; ++i) {
-        bool known = marks[i] != 0 || !join.table->null_key();
-        for (const Vector& key : keys) known = known && !is_null(key, i);
+        bool known = marks[i] != 0 || !join.build_has_null;
+        for (const Vector& key : keys) known = known && !is_null_row(key, i);
         base::put_bit(own.validity.data(), i, known);
     }
 }

@@ -9,6 +9,7 @@
 
 #include "exec/expression.h"
 #include "exec/join/join_table.h"
+#include "exec/partition/scattered_rows.h"
 #include "exec/query.h"
 #include "exec/row_set.h"
 #include "exec/tasks.h"
@@ -50,6 +51,13 @@ struct Join {
     std::shared_ptr<const Expression> residual;  ///< over slots, or null
     /// kRight, kFull, kRightSemi, kRightAnti: one byte a build row, set when matched.
     std::shared_ptr<base::Buffer> matched;
+    /// The build side, if memory has no room for its table: the pipeline is cut before the join,
+    /// and `table` is that of a part of the rows while the rest runs over them.
+    std::shared_ptr<ScatteredRows> scattered;
+    std::vector<int> build_keys;  ///< of `scattered`: columns
+    bool by_blocks = false;       ///< the table is a part of a partition that it does not fit
+    bool build_is_empty = false;  ///< the whole build side has no rows
+    bool build_has_null = false;  ///< some key of the whole build side is NULL
 
     bool marks_build() const noexcept {
         return type == plan::JoinType::kRight || type == plan::JoinType::kFull ||
@@ -95,7 +103,7 @@ class Sink;
 
 struct Pipeline {
     std::string name;
-    // Source: a table, stored rows, or the host.
+    // Source: a table, stored rows, the host, or `scattered`.
     int table = -1;
     std::shared_ptr<RowSet> stored;
     int host_rows = -1;
@@ -109,6 +117,8 @@ struct Pipeline {
     std::shared_ptr<Sink> sink;
     std::vector<int> sink_inputs;
     std::shared_ptr<const TopBound> bound;  ///< of the sink, if it is a top-n; or null
+    /// Source: probe rows of the join of the first step, scattered as its build side is.
+    std::shared_ptr<ScatteredRows> scattered;
     /// No row can reach the sink, since a join's build side has none: the source is not read, as
     /// PostgreSQL does not read it then.
     bool is_dead = false;

@@ -9,9 +9,11 @@ namespace {
 // Returns what a join step becomes, or nothing if the join needs no step.
 std::optional<Step> concrete(const Step& step, const Join& join) {
     Step result = step;
-    const bool simple = join.residual == nullptr && !join.marks_build();
+    const bool simple = join.residual == nullptr && !join.marks_build() && !join.by_blocks;
+    // A scattered join has a step for each part of it, so that steps keep their numbers.
+    const bool scattered = join.scattered != nullptr;
     // A mark is computed when it is asked for.
-    if (simple && join.type == plan::JoinType::kMark) return std::nullopt;
+    if (simple && join.type == plan::JoinType::kMark && !scattered) return std::nullopt;
     const bool filters = join.type == plan::JoinType::kSemi || join.type == plan::JoinType::kAnti;
     if (simple && filters) {
         result.kind = Step::Kind::kTest;
@@ -19,8 +21,9 @@ std::optional<Step> concrete(const Step& step, const Join& join) {
         return result;
     }
     // A unique key has at most one match, whose columns are fetched when they are asked for.
-    if (simple && join.table->unique()) {
-        if (join.type == plan::JoinType::kLeft) return std::nullopt;
+    const bool outer = join.type == plan::JoinType::kLeft || join.type == plan::JoinType::kMark;
+    if (simple && join.table->unique() && !(scattered && outer)) {
+        if (outer) return std::nullopt;
         result.kind = Step::Kind::kTest;
         return result;
     }

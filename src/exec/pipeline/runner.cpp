@@ -179,16 +179,9 @@ void Runner::process(Frame& frame, size_t step_index) {
             case Step::Kind::kCompute:
                 frame.fetch(step.slot);
                 break;
-            case Step::Kind::kMatch: {
-                const plan::JoinType type = pipeline_.joins[step.join].type;
-                match(frame, step_index);
-                // Semi, anti and mark joins go on with the frame itself.
-                if ((type != plan::JoinType::kSemi && type != plan::JoinType::kAnti &&
-                     type != plan::JoinType::kMark) ||
-                    frame.length() == 0)
-                    return;
+            case Step::Kind::kMatch:
+                if (!match(frame, step_index)) return;
                 break;
-            }
             case Step::Kind::kLimit: {
                 const int64_t before = shared_.limits[step_index].fetch_add(frame.length());
                 const int64_t end = step.count < 0 ? INT64_MAX : step.offset + step.count;
@@ -205,13 +198,48 @@ void Runner::process(Frame& frame, size_t step_index) {
     pipeline_.sink->consume(worker_, frame);
 }
 
-void Runner::match(Frame& frame, size_t step_index) {
+namespace {
+
+bool puts_pairs_out(plan::JoinType type) {
+    return type == plan::JoinType::kInner || type == plan::JoinType::kLeft ||
+           type == plan::JoinType::kRight || type == plan::JoinType::kFull;
+}
+
+}  // namespace
+
+// Returns whether the frame itself goes on: the rows of semi, anti and mark joins do.
+bool Runner::match(Frame& frame, size_t step_index) {
+    uint64_t matched[kMaskWords] = {};
+    const bool in_blocks = pipeline_.joins[pipeline_.steps[step_index].join].by_blocks;
+    if (!in_blocks || pass_.kind == BlockPass::Kind::kPairs)
+        if (!match_pairs(frame, step_index, matched)) return false;
+    if (in_blocks && !note_pass(frame.length(), matched)) return false;
+    return finish_match(frame, step_index, matched);
+}
+
+// Keeps what a pass found for the last one; returns whether this is the last.
+bool Runner::note_pass(int64_t length, uint64_t* matched) {
+    const bool last = pass_.kind == BlockPass::Kind::kRest;
+    for (int64_t i = 0; i < length; ++i) {
+        const uint64_t bit = uint64_t{1} << (i & 63);
+        if (last)
+            matched[i >> 6] |= base::bit_at(pass_.seen, pass_.row + i) ? bit : 0;
+        else if (pass_.seen != nullptr && (matched[i >> 6] & bit) != 0)
+            base::put_bit(pass_.seen, pass_.row + i, true);
+    }
+    pass_.row += length;
+    return last;
+}
+
+// Finds the pairs of probe and build rows, sends them on where they are the join's rows, and sets
+// the bits of the probe rows that have one. Returns false if no more rows are wanted.
+bool Runner::match_pairs(Frame& frame, size_t step_index, uint64_t* matched) {
     const Step& step = pipeline_.steps[step_index];
     const Join& join = pipeline_.joins[step.join];
     const int index = static_cast<int>(step_index);
-    const bool pairs_out =
-        join.type == plan::JoinType::kInner || join.type == plan::JoinType::kLeft ||
-        join.type == plan::JoinType::kRight || join.type == plan::JoinType::kFull;
+    const bool pairs_out = puts_pairs_out(join.type);
+    // Further matches of a row that has one change nothing.
+    const bool one_is_enough = !pairs_out && join.matched == nullptr;
     Frame& child = *match_frames_[step_index];
     ProbeScratch& scratch = frame.probe(step.join);
     scratch.keys.clear();
@@ -219,7 +247,6 @@ void Runner::match(Frame& frame, size_t step_index) {
     int32_t first[kBatchRows];
     join.table->lookup(scratch.keys, frame.length(), first, scratch);
 
-    uint64_t matched[kMaskWords] = {};
     uint16_t positions[kBatchRows];
     int32_t rows[kBatchRows];
     int64_t pending = 0;
@@ -253,15 +280,25 @@ void Runner::match(Frame& frame, size_t step_index) {
             rows[pending] = row;
             if (++pending == kBatchRows) {
                 flush();
-                // Further matches of a row that has one change nothing for these joins.
-                if (!pairs_out && join.matched == nullptr && (matched[i >> 6] >> (i & 63) & 1) != 0)
-                    break;
-                if (!shared_.wants(index)) return;
+                if (!shared_.wants(index)) return false;
+                if (one_is_enough && (matched[i >> 6] >> (i & 63) & 1) != 0) break;
             }
+            if (one_is_enough && join.residual == nullptr) break;
         }
     }
     flush();
+    return true;
+}
+
+bool Runner::finish_match(Frame& frame, size_t step_index, uint64_t* matched) {
+    const Step& step = pipeline_.steps[step_index];
+    const Join& join = pipeline_.joins[step.join];
+    const int index = static_cast<int>(step_index);
     if (join.type == plan::JoinType::kLeft || join.type == plan::JoinType::kFull) {
+        Frame& child = *match_frames_[step_index];
+        uint16_t positions[kBatchRows];
+        int32_t rows[kBatchRows];
+        int64_t pending = 0;
         for (int64_t i = 0; i < frame.length(); ++i)
             if ((matched[i >> 6] >> (i & 63) & 1) == 0) {
                 positions[pending] = static_cast<uint16_t>(i);
@@ -271,13 +308,27 @@ void Runner::match(Frame& frame, size_t step_index) {
             child.start_match(frame, positions, rows, pending, join.row_slot, index);
             process(child, step_index + 1);
         }
-        return;
+        return false;
     }
-    if (pairs_out) return;
-    if (join.type == plan::JoinType::kMark) return frame.write_marks(join, scratch.keys, matched);
-    if (join.type == plan::JoinType::kAnti) invert_mask(matched, frame.length());
-    const int64_t left = simd::count_mask(matched, frame.length());
-    frame.narrow(matched, left, index);
+    switch (join.type) {
+        case plan::JoinType::kMark: {
+            std::vector<Vector> keys;
+            for (const int key : join.keys) keys.push_back(frame.fetch(key));
+            frame.write_marks(join, keys, matched);
+            return true;
+        }
+        case plan::JoinType::kAnti:
+            invert_mask(matched, frame.length());
+            [[fallthrough]];
+        case plan::JoinType::kSemi: {
+            const int64_t left = simd::count_mask(matched, frame.length());
+            if (left == 0) return false;
+            frame.narrow(matched, left, index);
+            return true;
+        }
+        default:
+            return false;
+    }
 }
 
 }  // namespace loom::exec

@@ -30,6 +30,18 @@ struct SharedRun {
     }
 };
 
+/// What a pass over the probe rows of a join does whose build rows come in blocks.
+struct BlockPass {
+    enum class Kind : uint8_t {
+        kWhole,  ///< all: there is one block
+        kPairs,  ///< finds the pairs with one block, and notes which probe rows have one
+        kRest    ///< goes on with what depends on whether a probe row has a pair at all
+    };
+    Kind kind = Kind::kWhole;
+    uint8_t* seen = nullptr;  ///< bit i: probe row i has a pair; null: nobody asks
+    int64_t row = 0;          ///< where the next batch begins in `seen`
+};
+
 class Runner {
   public:
     /// `poll` is called at least once a batch; what it throws ends the run.
@@ -42,6 +54,8 @@ class Runner {
     bool run_stored(int64_t batches);
     /// Runs one batch of given columns.
     void run_rows(const Vector* columns, int64_t count);
+    /// Sets what the next batches do at the join whose build side was scattered.
+    void set_pass(const BlockPass& pass) noexcept { pass_ = pass; }
 
     ScanCursor* cursor() noexcept { return cursor_.get(); }
     int64_t rows_in() const noexcept { return rows_in_; }
@@ -59,7 +73,10 @@ class Runner {
     bool run_head(Frame& frame);
     void process(Frame& frame, size_t step);
     void evaluate(Frame& frame, const Step& step, uint64_t* mask);
-    void match(Frame& frame, size_t step);
+    bool match(Frame& frame, size_t step);
+    bool match_pairs(Frame& frame, size_t step, uint64_t* matched);
+    bool note_pass(int64_t length, uint64_t* matched);
+    bool finish_match(Frame& frame, size_t step, uint64_t* matched);
     void order_head();
 
     const Pipeline& pipeline_;
@@ -71,6 +88,7 @@ class Runner {
     std::vector<Frame*> match_frames_;            ///< by step
     std::vector<int> head_order_;
     std::vector<TestState> head_states_;
+    BlockPass pass_;
     int64_t batches_ = 0;
     int64_t rows_in_ = 0;
     int64_t rows_out_ = 0;

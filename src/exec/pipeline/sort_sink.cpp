@@ -103,7 +103,7 @@ void SortSink::consume(int index, Frame& frame) {
     static constexpr uint64_t kOnePartition[kBatchRows] = {};
     worker.rows->append(worker.columns, kOnePartition, frame.length());
     worker.count += frame.length();
-    if (is_full()) worker.rows->spill(*resources_.space);
+    if (is_full(*worker.rows)) worker.rows->spill(*resources_.space);
 }
 
 void SortSink::finish(Tasks& tasks) {
@@ -266,7 +266,7 @@ std::shared_ptr<SortSink::Ranges> SortSink::scatter(const PackedKey& key, int64_
             word.length = count;
             word.values = packed.data();
             out.append(row, targets.data(), count);
-            if (is_full()) out.spill(*resources_.space);
+            if (is_full(out)) out.spill(*resources_.space);
         });
     });
     for (const Bounds& own : bounds) own.add_to(ranges->lowest, ranges->highest);
@@ -302,7 +302,7 @@ std::shared_ptr<SortSink::Ranges> SortSink::split(Ranges& ranges, int64_t range,
             for (int64_t i = 0; i < count; ++i) targets[i] = range_of[bin_of(words[i])];
             bounds.widen(words, targets.data(), count);
             finer->rows[0]->append(columns, targets.data(), count);
-            if (is_full()) finer->rows[0]->spill(*resources_.space);
+            if (is_full(*finer->rows[0])) finer->rows[0]->spill(*resources_.space);
         });
     bounds.add_to(finer->lowest, finer->highest);
     for (size_t i = 0; i < finer->counts.size(); ++i)

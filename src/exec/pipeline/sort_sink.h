@@ -68,7 +68,9 @@ class SortSink final : public StoreSink {
     void add_pieces(const std::shared_ptr<Ranges>& ranges, int loose, int64_t* left,
                     const Poll& poll, std::vector<Piece>& pieces) const;
     int64_t most_rows() const noexcept;
-    bool is_full() const noexcept { return budget_->used() > resources_.spill_limit(); }
+    bool is_full(const RowPartitions& rows) const noexcept {
+        return resources_.is_full(rows.held(), workers_.size());
+    }
     RowStore sort_range(Ranges& ranges, int64_t range, const PackedKey& key, int64_t limit,
                         const Poll& poll) const;
 

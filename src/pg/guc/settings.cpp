@@ -16,6 +16,7 @@ int g_threads = 0;
 int g_memory_kb = 0;
 bool g_force = false;
 int g_keep_files = 64;
+bool g_watch_polls = false;
 
 void define_settings_maylongjmp() {
     DefineCustomBoolVariable("pg_loom.enabled", "Lets pg_loom answer parts of queries itself.",
@@ -46,6 +47,11 @@ void define_settings_maylongjmp() {
                             "Files that a session keeps open and mapped for its next queries.",
                             "A file that has changed is opened again. 0 opens every file afresh.",
                             &g_keep_files, 64, 0, 500, PGC_USERSET, 0, nullptr, nullptr, nullptr);
+    DefineCustomBoolVariable(
+        "pg_loom.watch_polls",
+        "Lets EXPLAIN ANALYZE tell how long a thread computed without looking for a cancellation.",
+        "For tests: it slows queries down.", &g_watch_polls, false, PGC_USERSET, GUC_NOT_IN_SAMPLE,
+        nullptr, nullptr, nullptr);
     MarkGUCPrefixReserved("pg_loom");
 }
 

@@ -34,9 +34,8 @@ class BackendHost : public exec::Host {
     }
 };
 
-// What a query may take at least where pg_loom.memory does not say. Groups and sorts beyond the
-// budget go to temporary files, but a join whose build side is larger leaves the query to
-// PostgreSQL's own plan, which is the slower one by far.
+// What a query may take at least where pg_loom.memory does not say: what fits into memory is joined
+// and grouped several times as fast as what goes to temporary files.
 constexpr uint64_t kLeastMemory = uint64_t{256} << 20;
 
 int allowed_cores() {
@@ -53,6 +52,7 @@ exec::Options current_options() {
                         : std::max(get_hash_memory_limit() * static_cast<uint64_t>(options.threads),
                                    kLeastMemory);
     options.memory = memory;
+    options.watch_polls = g_watch_polls;
     set_temp_space(&options);
     return options;
 }
@@ -72,6 +72,10 @@ void add(exec::Profile& total, const exec::Profile& part) {
     total.peak_memory = std::max(total.peak_memory, part.peak_memory);
     total.temp_files += part.temp_files;
     total.temp_bytes += part.temp_bytes;
+    if (part.longest_stretch > total.longest_stretch) {
+        total.longest_stretch = part.longest_stretch;
+        total.longest_in = part.longest_in;
+    }
     total.pipelines.resize(std::max(total.pipelines.size(), part.pipelines.size()));
     for (size_t i = 0; i < part.pipelines.size(); ++i) {
         exec::PipelineProfile& sum = total.pipelines[i];

@@ -62,6 +62,9 @@ void print_profile(const Execution& execution, ExplainState* es) {
                              pipeline.milliseconds));
     if (profile.peak_memory > 0)
         property(es, "Peak Memory", format_bytes(static_cast<int64_t>(profile.peak_memory)));
+    if (!profile.longest_in.empty())
+        property(es, "Longest Stretch",
+                 fmt::format("{:.1f} ms, in {}", profile.longest_stretch, profile.longest_in));
     if (profile.temp_bytes > 0)
         property(es, "Temporary Files",
                  fmt::format("{}, {}", profile.temp_files,
