@@ -31,20 +31,17 @@ void match(const KernelCall& call) {
     const Automaton& automaton = *static_cast<const RegexState*>(call.state)->automaton;
     const auto* texts = call.args[0].as<Bytes>();
     auto* out = static_cast<bool*>(call.out);
-    const auto known = [&](int64_t i) {
-        return call.validity == nullptr || base::bit_at(call.validity, i);
-    };
     if (automaton.searches()) {
         std::memset(out, kNegated ? 1 : 0, static_cast<size_t>(call.rows));
-        return automaton.match_all(texts, call.rows, [&](int64_t i, Answer answer) {
-            if (!known(i)) return;
-            if (answer == Answer::kUnsure) raise_unsure();
-            out[i] = !kNegated;
-        });
+        return automaton.match_all({texts, call.validity, call.rows},
+                                   [&](int64_t i, Answer answer) {
+                                       if (answer == Answer::kUnsure) raise_unsure();
+                                       out[i] = !kNegated;
+                                   });
     }
     for (int64_t i = 0; i < call.rows; ++i) {
         out[i] = false;
-        if (!known(i)) continue;
+        if (call.validity != nullptr && !base::bit_at(call.validity, i)) continue;
         const Answer answer = automaton.match(texts[i]);
         if (answer == Answer::kUnsure) raise_unsure();
         out[i] = (answer == Answer::kYes) != kNegated;

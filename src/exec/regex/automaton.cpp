@@ -184,12 +184,24 @@ std::shared_ptr<const Automaton> Automaton::compile(std::string_view pattern, Ca
     if (!nfa) return nullptr;
     auto automaton = std::make_shared<Automaton>();
     if (!Determiniser(*nfa, automaton.get()).run()) return nullptr;
+    automaton->find_last_bytes();
     automaton->filter_ = PrefixFilter(*automaton);
     return automaton;
 }
 
+// Nothing is known of the end if a match is found before it: the matched state is then reached.
+void Automaton::find_last_bytes() {
+    has_last_ = start_ != matched() &&
+                std::find(next_.begin() + 2 * classes_, next_.end(), matched()) == next_.end();
+    for (int byte = 0; has_last_ && byte < 256; ++byte)
+        for (size_t state = 2 * classes_; state < next_.size(); state += classes_)
+            last_[byte] |= ends_[next_[state + class_[byte]] / classes_] != Answer::kNo;
+}
+
 Answer Automaton::match(sql::Bytes text) const noexcept {
-    return text.size == 0 ? empty_ : run(start_, text.data, text.data + text.size);
+    if (text.size == 0) return empty_;
+    if (!can_end_in(text.data[text.size - 1])) return Answer::kNo;
+    return run(start_, text.data, text.data + text.size);
 }
 
 Answer Automaton::run(uint32_t state, const uint8_t* from, const uint8_t* end) const noexcept {

@@ -137,7 +137,7 @@ TEST(Regex, SearchesManyTextsAtOnce) {
                                  static_cast<int64_t>(size)});
             std::vector<Answer> answers(texts.size(), Answer::kNo);
             automaton->match_all(
-                texts.data(), static_cast<int64_t>(texts.size()),
+                {texts.data(), nullptr, static_cast<int64_t>(texts.size())},
                 [&](int64_t i, Answer answer) { answers[static_cast<size_t>(i)] = answer; });
             for (size_t i = 0; i < texts.size(); ++i)
                 ASSERT_EQ(answers[i], automaton->match(texts[i])) << pattern;
