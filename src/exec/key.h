@@ -85,6 +85,22 @@ inline uint64_t key_hash(const Vector& vector, plan::Physical physical, int64_t 
     }
 }
 
+/// Compares bytes that are probably equal, and few.
+inline bool bytes_equal(const uint8_t* a, const uint8_t* b, int64_t size) noexcept {
+    if (size < 8) return short_word(a, size) == short_word(b, size);
+    if (size > 64) return std::memcmp(a, b, static_cast<size_t>(size)) == 0;
+    const auto differs = [&](int64_t at) {
+        uint64_t x;
+        uint64_t y;
+        std::memcpy(&x, a + at, sizeof x);
+        std::memcpy(&y, b + at, sizeof y);
+        return x ^ y;
+    };
+    uint64_t all = differs(size - 8);  // overlaps the one before
+    for (int64_t at = 0; at + 8 < size; at += 8) all |= differs(at);
+    return all == 0;
+}
+
 /// Compares two values of one physical type for equality.
 inline bool key_equal(const Vector& a, int64_t a_row, const Vector& b, int64_t b_row,
                       plan::Physical physical) noexcept {
@@ -92,8 +108,7 @@ inline bool key_equal(const Vector& a, int64_t a_row, const Vector& b, int64_t b
         case plan::Physical::kBytes: {
             const auto& x = a.as<column::BytesView>()[a_row];
             const auto& y = b.as<column::BytesView>()[b_row];
-            return x.size == y.size &&
-                   (x.size == 0 || std::memcmp(x.data, y.data, static_cast<size_t>(x.size)) == 0);
+            return x.size == y.size && bytes_equal(x.data, y.data, x.size);
         }
         case plan::Physical::kInt128:
         case plan::Physical::kUuid:

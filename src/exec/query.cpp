@@ -273,7 +273,6 @@ void Query::State::deliver(CompiledPipeline& compiled) {
             Join& join = compiled.target->pipeline.joins[compiled.target_join];
             join.scattered = static_cast<BuildSink&>(*compiled.store).take_scattered();
             if (join.scattered != nullptr) {
-                join.build_keys = compiled.build_keys;
                 join.build_is_empty = join.scattered->rows() == 0;
                 join.build_has_null = join.scattered->null_key;
                 break;

@@ -599,7 +599,10 @@ TEST(Query, ManyGroupsAreGroupedInPartitions) {
         // The same with little memory: rows come from the host, of which nothing is stored.
         op = grouping(Generator::rows(0, tables[0]), keys);
         uint64_t temp_bytes = 0;
-        found = run_engine(op, tables, 4096, 1, 2 * kLittleMemory, &temp_bytes);
+        // Few groups keep only the numbers of which nobody has more than one.
+        const bool few = keys.empty() || keys[0] == 1;
+        found =
+            run_engine(op, tables, 4096, 1, few ? kLittleMemory : 2 * kLittleMemory, &temp_bytes);
         std::sort(found.begin(), found.end());
         EXPECT_TRUE(found == expected) << keys.size() << " keys, " << found.size() << " rows";
         EXPECT_GT(temp_bytes, 0U);

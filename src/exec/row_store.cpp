@@ -85,6 +85,22 @@ Vector to_plain(const Vector& vector, base::Buffer& values, base::Buffer& validi
     return plain;
 }
 
+Vector take_rows(const Vector& rows, const uint32_t* positions, int64_t count, base::Buffer& values,
+                 base::Buffer& validity) {
+    const int width = plan::width(physical(rows.type));
+    Vector taken;
+    taken.type = rows.type;
+    taken.length = count;
+    values.resize_discarding(static_cast<uint64_t>(count) * width);
+    gather_values(rows.values, width, positions, count, values.data());
+    taken.values = values.data();
+    if (rows.validity == nullptr) return taken;
+    validity.resize_discarding(static_cast<uint64_t>(base::bitmap_bytes(count)));
+    gather_bits(rows.validity, positions, count, validity.data());
+    taken.validity = validity.data();
+    return taken;
+}
+
 StoredColumn::StoredColumn(plan::Type type, base::MemoryBudget* budget)
     : type_(type),
       width_(plan::width(physical(type))),
@@ -177,18 +193,7 @@ void StoredColumn::append(const Vector& rows, const uint32_t* positions, int64_t
     const Vector plain = to_plain(rows, values, validity);
     base::Buffer taken;
     base::Buffer taken_validity;
-    taken.resize(static_cast<uint64_t>(count) * width_);
-    gather_values(plain.values, width_, positions, count, taken.data());
-    Vector selected;
-    selected.type = type_;
-    selected.length = count;
-    selected.values = taken.data();
-    if (plain.validity != nullptr) {
-        taken_validity.resize(static_cast<uint64_t>(base::bitmap_bytes(count)));
-        gather_bits(plain.validity, positions, count, taken_validity.data());
-        selected.validity = taken_validity.data();
-    }
-    append(selected);
+    append(take_rows(plain, positions, count, taken, taken_validity));
 }
 
 void StoredColumn::append_nulls(int64_t count) {

@@ -101,6 +101,11 @@ Vector to_plain(const Vector& vector, base::Buffer& values, base::Buffer& validi
 using column::gather_bits;
 using column::gather_values;
 
+/// Returns rows[positions[i]] of a plain vector, in `values` and `validity`; bytes stay where they
+/// are.
+Vector take_rows(const Vector& rows, const uint32_t* positions, int64_t count, base::Buffer& values,
+                 base::Buffer& validity);
+
 /// Returns the bytes that a row of the vector takes (its code, or its value).
 int row_width(const Vector& vector) noexcept;
 

@@ -1,6 +1,7 @@
 #include "exec/aggregate/aggregate_state.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "exec/key_hasher.h"
 #include "simd/mask.h"
@@ -13,8 +14,12 @@ constexpr uint32_t kNoGroup = UINT32_MAX;
 // Distinct values between two looks at the stop token: some milliseconds.
 constexpr int64_t kValuesPerPoll = 1 << 15;
 
-std::vector<plan::Type> pair_types(plan::Type value) {
-    return {plan::make_type(plan::TypeId::kInt4), value};
+constexpr plan::Type kGroupType = plan::make_type(plan::TypeId::kInt4);
+
+// With one group, values need not name it.
+std::vector<plan::Type> pair_types(bool grouped, plan::Type value) {
+    if (!grouped) return {value};
+    return {kGroupType, value};
 }
 
 }  // namespace
@@ -33,7 +38,8 @@ AggregateState::AggregateState(const std::vector<plan::Type>& keys,
         call.accumulator = make_accumulator(info.function, info.arg, budget);
         call.accumulator->resize(groups());
         if (info.distinct)
-            call.distinct = std::make_unique<GroupTable>(pair_types(info.arg), budget);
+            call.distinct =
+                std::make_unique<GroupTable>(pair_types(!keys.empty(), info.arg), budget);
         for (base::Buffer* buffer :
              {&call.values, &call.validity, &call.taken, &call.taken_validity})
             *buffer = base::Buffer(budget);
@@ -51,24 +57,40 @@ int64_t AggregateState::distinct_pairs() const noexcept {
 }
 
 void AggregateState::update(const AggregateInput& input) {
+    const uint32_t* ids = update_ordinary(input);
+    for (size_t i = 0; i < calls_.size(); ++i)
+        if ((*call_info_)[i].distinct) update_call(i, input, ids);
+}
+
+const uint32_t* AggregateState::update_ordinary(const AggregateInput& input) {
     const uint32_t* ids = nullptr;
     if (groups_ != nullptr) {
         groups_->assign(input.keys, input.length, ids_.as<uint32_t>());
         ids = ids_.as<uint32_t>();
     }
-    for (size_t i = 0; i < calls_.size(); ++i) {
-        calls_[i].accumulator->resize(groups());
-        Vector arg;
-        if ((*call_info_)[i].slot >= 0)
-            arg = to_plain(input.args[i], calls_[i].values, calls_[i].validity);
-        arg.length = input.length;
-        update_call(i, arg, input.filters[i], ids);
-    }
+    for (size_t i = 0; i < calls_.size(); ++i)
+        if (!(*call_info_)[i].distinct) update_call(i, input, ids);
+    return ids;
 }
 
-void AggregateState::update_call(size_t index, Vector arg, const uint64_t* filter,
-                                 const uint32_t* ids) {
+void AggregateState::update_values(size_t call, std::span<const Vector> keys,
+                                   const Vector& values) {
+    const uint32_t* ids = nullptr;
+    if (groups_ != nullptr) {
+        groups_->assign(keys, values.length, ids_.as<uint32_t>());
+        ids = ids_.as<uint32_t>();
+    }
+    add_values(call, ids, values);
+}
+
+void AggregateState::update_call(size_t index, const AggregateInput& input, const uint32_t* ids) {
     Call& call = calls_[index];
+    call.accumulator->resize(groups());
+    const uint64_t* filter = input.filters[index];
+    Vector arg;
+    if ((*call_info_)[index].slot >= 0)
+        arg = to_plain(input.args[index], call.values, call.validity);
+    arg.length = input.length;
     if (filter != nullptr) {
         auto* positions = positions_.as<uint16_t>();
         const int64_t kept = simd::mask_to_selection(filter, arg.length, positions);
@@ -92,77 +114,112 @@ void AggregateState::update_call(size_t index, Vector arg, const uint64_t* filte
         }
     }
     if (call.distinct == nullptr) return call.accumulator->update(ids, arg);
-    // The distinct values of all groups are collected; they are aggregated at the end.
-    const int32_t zero = 0;
-    Vector group;
-    group.type = plan::make_type(plan::TypeId::kInt4);
-    group.length = arg.length;
-    group.form = ids == nullptr ? Form::kConstant : Form::kPlain;
-    group.values = ids == nullptr ? static_cast<const void*>(&zero) : ids;
-    uint32_t numbers[kBatchRows];
-    const Vector keys[] = {group, arg};
-    call.distinct->assign(keys, arg.length, numbers);
+    add_values(index, ids, arg);
 }
 
-void AggregateState::merge(AggregateState& from, Part part, const Poll& poll,
-                           const std::vector<uint32_t>* groups, const Slice* slice) {
+// The distinct values of all groups are collected; they are aggregated at the end.
+void AggregateState::add_values(size_t index, const uint32_t* ids, const Vector& values) {
+    uint32_t numbers[kBatchRows];
+    Vector group;
+    group.type = kGroupType;
+    group.length = values.length;
+    group.values = ids;
+    const Vector keys[] = {group, values};
+    calls_[index].distinct->assign(std::span(keys).subspan(ids == nullptr ? 1 : 0), values.length,
+                                   numbers);
+}
+
+GroupMap AggregateState::merge(AggregateState& from, Part part, const Poll& poll,
+                               const std::vector<uint32_t>* groups) {
     GroupMap map(groups != nullptr ? groups->size() : static_cast<size_t>(from.groups()));
     for (size_t i = 0; i < map.size(); ++i)
         map[i].from = groups != nullptr ? (*groups)[i] : static_cast<uint32_t>(i);
-    if (map.empty()) return;
+    if (map.empty()) return map;
     if (groups_ != nullptr) groups_->assign_groups(*from.groups_, map, poll);
     for (size_t i = 0; i < calls_.size(); ++i) {
         poll();
         Accumulator& target = *calls_[i].accumulator;
         Accumulator& source = *from.calls_[i].accumulator;
         target.resize(this->groups());
-        const bool distinct = (*call_info_)[i].distinct;
-        if (part == (distinct ? Part::kOrdinary : Part::kValues)) continue;
+        if (part == Part::kOrdinary && (*call_info_)[i].distinct) continue;
         if (calls_[i].distinct != nullptr) {
-            merge_distinct(i, from, map, slice);
+            merge_distinct(i, from, map);
             continue;
         }
         // Several may merge from one state at a time, so it is not resized here.
         target.merge(source, map);
     }
+    return map;
 }
 
-void AggregateState::merge_distinct(size_t index, AggregateState& from, const GroupMap& map,
-                                    const Slice* slice) {
+void AggregateState::merge_values(AggregateState& from, const std::vector<size_t>& calls) {
+    GroupMap map(static_cast<size_t>(from.groups()));
+    base::Buffer values(budget_);
+    base::Buffer validity(budget_);
+    const int32_t zero = 0;
+    const int32_t* targets = &zero;
+    if (from.groups_ != nullptr) targets = from.groups_->view(0, values, validity).as<int32_t>();
+    for (size_t i = 0; i < map.size(); ++i)
+        map[i] = {static_cast<uint32_t>(i), static_cast<uint32_t>(targets[i])};
+    for (size_t i = 0; i < calls.size(); ++i) {
+        Accumulator& target = *calls_[calls[i]].accumulator;
+        target.resize(groups());
+        target.merge(*from.calls_[i].accumulator, map);
+    }
+}
+
+const uint32_t* AggregateState::pair_groups(const Call& call, base::Buffer& room) const {
+    const auto pairs = static_cast<uint64_t>(call.distinct->groups());
+    if (groups_ != nullptr) {
+        base::Buffer validity(budget_);
+        return call.distinct->view(0, room, validity).as<uint32_t>();
+    }
+    room.resize_discarding(pairs * sizeof(uint32_t));
+    std::memset(room.data(), 0, pairs * sizeof(uint32_t));
+    return room.as<uint32_t>();
+}
+
+AggregateState::Pairs AggregateState::split_pairs(size_t index, HashRange range) const {
+    const Call& call = calls_[index];
+    Pairs pairs{base::Buffer(budget_), base::Buffer(budget_), base::Buffer(budget_), {}, {}};
+    const size_t value = groups_ != nullptr ? 1 : 0;
+    pair_groups(call, pairs.group_numbers);
+    pairs.values = call.distinct->view(value, pairs.value_room, pairs.validity);
+    pairs.rows.resize(static_cast<size_t>(range.count()));
+    std::vector<uint64_t> hashes(static_cast<size_t>(call.distinct->groups()));
+    call.distinct->hash_key(value, hashes.data());
+    poll_thread();
+    for (size_t i = 0; i < hashes.size(); ++i)
+        pairs.rows[range.partition(hashes[i])].push_back(static_cast<uint32_t>(i));
+    return pairs;
+}
+
+void AggregateState::merge_distinct(size_t index, const AggregateState& from, const GroupMap& map) {
     std::vector<uint32_t> targets(static_cast<size_t>(from.groups()), kNoGroup);
     for (const auto [known, target] : map) targets[known] = target;
-    const GroupTable& pairs = *from.calls_[index].distinct;
-    StoredColumn group(plan::make_type(plan::TypeId::kInt4), budget_);
-    StoredColumn value((*call_info_)[index].arg, budget_);
-    pairs.output(0, group);
-    pairs.output(1, value);
+    const Call& source = from.calls_[index];
+    base::Buffer room(budget_);
+    base::Buffer values(budget_);
+    base::Buffer validity(budget_);
+    const uint32_t* groups = from.pair_groups(source, room);
+    const Vector all = source.distinct->view(groups_ != nullptr ? 1 : 0, values, validity);
     std::vector<uint32_t> chosen;
-    std::vector<int32_t> mapped;
-    std::vector<uint64_t> hashes(static_cast<size_t>(pairs.groups()), 0);
-    if (slice != nullptr) {
-        const Vector values[] = {value.view()};
-        KeyHasher({(*call_info_)[index].arg}, budget_).hash(values, pairs.groups(), hashes.data());
-    }
-    for (int64_t i = 0; i < pairs.groups(); ++i) {
+    std::vector<uint32_t> mapped;
+    for (int64_t i = 0; i < all.length; ++i) {
         if (i % kValuesPerPoll == 0) poll_thread();
-        const uint32_t target = targets[static_cast<uint32_t>(group.values<int32_t>()[i])];
+        const uint32_t target = targets[groups[i]];
         if (target == kNoGroup) continue;
-        if (slice != nullptr && slice->range.partition(hashes[i]) != slice->partition) continue;
         chosen.push_back(static_cast<uint32_t>(i));
-        mapped.push_back(static_cast<int32_t>(target));
+        mapped.push_back(target);
     }
-    StoredColumn taken((*call_info_)[index].arg, budget_);
-    taken.append(value.view(), chosen.data(), static_cast<int64_t>(chosen.size()));
-    uint32_t numbers[kBatchRows];
+    base::Buffer taken(budget_);
+    base::Buffer taken_validity(budget_);
     const auto length = static_cast<int64_t>(chosen.size());
     for (int64_t begin = 0; begin < length; begin += kBatchRows) {
         poll_thread();
         const int64_t count = std::min(kBatchRows, length - begin);
-        Vector keys[2] = {{}, taken.view(begin, count)};
-        keys[0].type = plan::make_type(plan::TypeId::kInt4);
-        keys[0].length = count;
-        keys[0].values = mapped.data() + begin;
-        calls_[index].distinct->assign(keys, count, numbers);
+        const Vector rows = take_rows(all, chosen.data() + begin, count, taken, taken_validity);
+        add_values(index, groups_ != nullptr ? mapped.data() + begin : nullptr, rows);
     }
 }
 
@@ -175,17 +232,14 @@ void AggregateState::settle_distinct() {
             buffer->release();
         call.accumulator->resize(groups());
         if (call.distinct == nullptr) continue;
-        StoredColumn group(plan::make_type(plan::TypeId::kInt4), budget_);
-        StoredColumn value((*call_info_)[i].arg, budget_);
-        call.distinct->output(0, group);
-        call.distinct->output(1, value);
+        base::Buffer room(budget_);
+        base::Buffer values(budget_);
+        base::Buffer validity(budget_);
+        const uint32_t* groups = pair_groups(call, room);
+        const Vector all = call.distinct->view(groups_ != nullptr ? 1 : 0, values, validity);
+        poll_thread();
+        if (all.length > 0) call.accumulator->update(groups, all);
         call.distinct.reset();
-        for (int64_t begin = 0; begin < value.length(); begin += kBatchRows) {
-            if (begin % kValuesPerPoll == 0) poll_thread();
-            call.accumulator->update(
-                group.values<uint32_t>() + begin,
-                value.view(begin, std::min(kBatchRows, value.length() - begin)));
-        }
     }
 }
 

@@ -32,6 +32,16 @@ class AggregateState {
 
     /// Adds up to kBatchRows rows.
     void update(const AggregateInput& input);
+    /// Adds them to the aggregates without DISTINCT only. Returns the group of each row, valid
+    /// until the next call, or null if there is one group.
+    const uint32_t* update_ordinary(const AggregateInput& input);
+    /// Adds rows to aggregate `call` only, which has DISTINCT. Keys and `values` are plain.
+    void update_values(size_t call, std::span<const Vector> keys, const Vector& values);
+    /// Clears the bits of `rows` whose value aggregate `call`, which has DISTINCT, has already.
+    void drop_known(size_t call, const uint32_t* groups, const Vector& values,
+                    const uint64_t* hashes, uint64_t* rows) const {
+        calls_[call].distinct->drop_known(groups, values, hashes, rows);
+    }
 
     int64_t groups() const noexcept { return groups_ != nullptr ? groups_->groups() : 1; }
     /// Pairs of group and value that the aggregates with DISTINCT hold.
@@ -42,18 +52,27 @@ class AggregateState {
     /// What merge() takes over.
     enum class Part : uint8_t {
         kAll,
-        kOrdinary,  ///< not the aggregates with DISTINCT
-        kValues     ///< only distinct values, those of a slice
-    };
-    /// Values whose hash falls into one partition.
-    struct Slice {
-        HashRange range;
-        int64_t partition = 0;
+        kOrdinary  ///< not the aggregates with DISTINCT
     };
     /// Adds the groups of `from` that `groups` names; all, if null. `from` keeps its own. DISTINCT
-    /// must be settled in both states or in neither.
-    void merge(AggregateState& from, Part part, const Poll& poll,
-               const std::vector<uint32_t>* groups = nullptr, const Slice* slice = nullptr);
+    /// must be settled in both states or in neither. Returns which groups became which.
+    GroupMap merge(AggregateState& from, Part part, const Poll& poll,
+                   const std::vector<uint32_t>* groups = nullptr);
+    /// Adds settled aggregates: those of `from` are `calls` of this state, and its key, if it has
+    /// one, is an int4: the group of this state that a group goes to.
+    void merge_values(AggregateState& from, const std::vector<size_t>& calls);
+
+    /// The pairs of group and value that an aggregate with DISTINCT holds, by partition of the
+    /// values' hashes. Borrows the values.
+    struct Pairs {
+        base::Buffer group_numbers;  ///< int32
+        base::Buffer value_room;
+        base::Buffer validity;
+        Vector values;
+        std::vector<std::vector<uint32_t>> rows;
+    };
+    Pairs split_pairs(size_t call, HashRange range) const;
+
     /// Aggregates the distinct values. No rows may follow.
     void settle_distinct();
     /// Appends the groups to `rows`: keys, then aggregates. Settles DISTINCT.
@@ -62,15 +81,17 @@ class AggregateState {
   private:
     struct Call {
         std::unique_ptr<Accumulator> accumulator;
-        std::unique_ptr<GroupTable> distinct;  ///< over (group, value), or null
+        std::unique_ptr<GroupTable> distinct;  ///< over (group, value), or value, or null
         base::Buffer values;
         base::Buffer validity;
         base::Buffer taken;
         base::Buffer taken_validity;
     };
-    void update_call(size_t index, Vector arg, const uint64_t* filter, const uint32_t* ids);
-    void merge_distinct(size_t index, AggregateState& from, const GroupMap& map,
-                        const Slice* slice);
+    void update_call(size_t index, const AggregateInput& input, const uint32_t* ids);
+    void add_values(size_t index, const uint32_t* ids, const Vector& values);
+    void merge_distinct(size_t index, const AggregateState& from, const GroupMap& map);
+    /// The group of each pair of a call, in `room`; without keys, zeros.
+    const uint32_t* pair_groups(const Call& call, base::Buffer& room) const;
 
     const std::vector<AggregateCall>* call_info_;
     std::vector<plan::Type> key_types_;

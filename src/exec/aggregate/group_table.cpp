@@ -479,13 +479,11 @@ void put_word(uint64_t word, Physical physical, uint8_t* place) {
 
 }  // namespace
 
-void GroupTable::output(size_t key, StoredColumn& out) const {
+Vector GroupTable::view(size_t key, base::Buffer& values, base::Buffer& validity) const {
     const KeyState& state = keys_[key];
     const int width = plan::width(state.physical);
-    base::Buffer values(budget_);
-    base::Buffer validity(budget_);
-    values.resize(static_cast<uint64_t>(groups_) * width);
-    validity.resize(static_cast<uint64_t>(base::bitmap_bytes(groups_)));
+    values.resize_discarding(static_cast<uint64_t>(groups_) * width);
+    validity.resize_discarding(static_cast<uint64_t>(base::bitmap_bytes(groups_)));
     const auto* words = group_words_.as<uint64_t>();
     const uint8_t* entries =
         state.interner != nullptr ? state.interner->entries().values<uint8_t>() : nullptr;
@@ -508,7 +506,70 @@ void GroupTable::output(size_t key, StoredColumn& out) const {
     vector.length = groups_;
     vector.values = values.data();
     vector.validity = validity.data();
-    out.append(vector);
+    return vector;
+}
+
+void GroupTable::output(size_t key, StoredColumn& out) const {
+    base::Buffer values(budget_);
+    base::Buffer validity(budget_);
+    out.append(view(key, values, validity));
+}
+
+void GroupTable::hash_key(size_t key, uint64_t* hashes) const {
+    const auto* words = group_words_.as<uint64_t>();
+    const Interner* interner = keys_[key].interner.get();
+    for (int64_t group = 0; group < groups_; ++group, words += words_)
+        hashes[group] = (words[words_ - 1] >> key & 1) != 0 ? kNullHash
+                        : interner != nullptr               ? interner->hash_of(words[key])
+                                                            : mix(words[key]);
+}
+
+bool GroupTable::contains(const uint64_t* words, uint64_t hash) const noexcept {
+    const auto tag = static_cast<uint32_t>(hash >> 32);
+    const auto* table = table_.as<Entry>();
+    for (uint64_t place = hash & mask_; table[place].group != 0; place = (place + 1) & mask_) {
+        if (table[place].tag != tag) continue;
+        const uint64_t* known = group_words_.as<uint64_t>() + (table[place].group - 1) * words_;
+        if (std::memcmp(known, words, words_ * sizeof(uint64_t)) == 0) return true;
+    }
+    return false;
+}
+
+void GroupTable::drop_known(const uint32_t* groups, const Vector& values, const uint64_t* hashes,
+                            uint64_t* rows) const {
+    const KeyState& state = keys_.back();
+    const auto word_of_group = [&](int64_t row) {
+        return static_cast<uint64_t>(int64_t{static_cast<int32_t>(groups[row])});
+    };
+    const auto hash_of = [&](int64_t row) {
+        return groups == nullptr ? hashes[row] : combine(mix(word_of_group(row)), hashes[row]);
+    };
+    const bool pairs = state.interner == nullptr || groups != nullptr;
+    int64_t numbers[Interner::kAhead];
+    for (int64_t begin = 0; begin < values.length; begin += Interner::kAhead) {
+        const int64_t end = std::min(values.length, begin + Interner::kAhead);
+        if (pairs)
+            for (int64_t i = begin; i < end; ++i)
+                __builtin_prefetch(table_.as<Entry>() + (hash_of(i) & mask_));
+        if (state.interner != nullptr)
+            state.interner->find_all(values, begin, end - begin, hashes + begin, numbers);
+        for (int64_t i = begin; i < end; ++i) {
+            if ((rows[i >> 6] >> (i & 63) & 1) == 0) continue;
+            uint64_t words[3] = {};
+            uint64_t* value = words;
+            if (groups != nullptr) *value++ = word_of_group(i);
+            bool known = true;
+            if (state.interner != nullptr) {
+                known = numbers[i - begin] >= 0;
+                *value = static_cast<uint64_t>(numbers[i - begin]);
+            } else {
+                *value = key_word(values, state.physical, i);
+            }
+            // Each interned value of a table with one key is a group.
+            if (known && pairs) known = contains(words, hash_of(i));
+            if (known) rows[i >> 6] &= ~(uint64_t{1} << (i & 63));
+        }
+    }
 }
 
 }  // namespace loom::exec

@@ -29,6 +29,15 @@ class GroupTable {
     int64_t groups() const noexcept { return groups_; }
     /// Sets hashes[g] to what KeyHasher gives for the keys of group g.
     void hash_groups(uint64_t* hashes) const;
+    /// Clears the bits of `rows` whose last key, which is not NULL, is known in its group: its
+    /// tuple is `groups` (null: there is one key only) and row i of the plain vector `values`,
+    /// whose hash is hashes[i].
+    void drop_known(const uint32_t* groups, const Vector& values, const uint64_t* hashes,
+                    uint64_t* rows) const;
+    /// Points at key `key` of all groups; bytes stay where they are. Fills the buffers.
+    Vector view(size_t key, base::Buffer& values, base::Buffer& validity) const;
+    /// Sets hashes[g] to what KeyHasher gives for key `key` of group g alone.
+    void hash_key(size_t key, uint64_t* hashes) const;
     /// Appends key `key` of groups [0, groups()).
     void output(size_t key, StoredColumn& out) const;
 
@@ -55,6 +64,7 @@ class GroupTable {
     void hash_words(const uint64_t* words, int64_t count, uint64_t* hashes) const;
     uint32_t find_or_add(const uint64_t* words, uint64_t hash);
     uint32_t find_or_add(const uint64_t* words);
+    bool contains(const uint64_t* words, uint64_t hash) const noexcept;
     void grow();
 
     std::vector<plan::Type> types_;

@@ -19,18 +19,32 @@ class Interner {
     }
     /// Sets numbers[i] to that of row i; rows that are NULL get any.
     void intern_all(const Vector& vector, uint64_t* numbers);
+    /// Sets numbers[i] to that of row begin + i, whose hash is hashes[i], or to -1 if it has none;
+    /// up to kAhead rows. Rows that are NULL get any.
+    void find_all(const Vector& vector, int64_t begin, int64_t count, const uint64_t* hashes,
+                  int64_t* numbers) const;
+    /// Rows hashed and fetched ahead together: what is fetched, three lines each, stays in the
+    /// first-level cache.
+    static constexpr int64_t kAhead = 64;
     const StoredColumn& entries() const noexcept { return entries_; }
     uint64_t hash_of(uint64_t entry) const noexcept { return hashes_[entry]; }
 
   private:
     uint64_t hash(const Vector& vector, int64_t row) const noexcept;
     uint32_t intern(const Vector& vector, int64_t row, uint64_t hash);
+    int64_t find(const Vector& vector, int64_t row, uint64_t hash) const noexcept;
+    void fetch(const uint64_t* hashes, int64_t count) const noexcept;
     void grow();
+
+    struct Slot {
+        uint32_t tag = 0;    ///< the upper half of the hash
+        uint32_t entry = 0;  ///< + 1; 0 is free
+    };
 
     plan::Physical physical_;
     StoredColumn entries_;
     std::vector<uint64_t> hashes_;
-    base::Buffer table_;  ///< uint32 entry + 1, or 0
+    base::Buffer table_;  ///< Slot
     uint64_t mask_ = 0;
 };
 

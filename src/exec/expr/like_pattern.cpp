@@ -91,6 +91,23 @@ bool LikePattern::matches(sql::Bytes text) const noexcept {
         fault);
 }
 
+bool LikePattern::matches_from(const uint8_t* place, const uint8_t* end) const noexcept {
+    const uint8_t* from = place;
+    size_t last = pieces_.size();
+    if (!open_end_) {
+        const auto size = static_cast<int64_t>(pieces_.back().size());
+        if (end - from < size || !equal(end - size, pieces_.back())) return false;
+        end -= size;
+        --last;
+    }
+    for (size_t i = 0; i < last; ++i) {
+        from = i == 0 ? place : find(from, end, pieces_[i]);
+        if (from == nullptr || end - from < static_cast<int64_t>(pieces_[i].size())) return false;
+        from += pieces_[i].size();
+    }
+    return true;
+}
+
 // The first and the last piece are tied to the ends unless a % stands there; those between are each
 // found at the first place behind the one before.
 bool LikePattern::matches_pieces(sql::Bytes text) const noexcept {

@@ -52,6 +52,12 @@ template <bool kNegated>
 void like_compiled(const KernelCall& call) {
     const LikePattern& pattern = static_cast<const LikeState*>(call.state)->pattern;
     const Bytes* text = views(call.args[0]);
+    if (pattern.searches()) {
+        auto* out = static_cast<bool*>(call.out);
+        std::memset(out, kNegated ? 1 : 0, static_cast<size_t>(call.rows));
+        return pattern.match_all({text, call.validity, call.rows},
+                                 [&](int64_t i) { out[i] = !kNegated; });
+    }
     for_known<bool>(call, [&](int64_t i) { return pattern.matches(text[i]) != kNegated; });
 }
 

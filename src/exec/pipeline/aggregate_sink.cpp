@@ -1,6 +1,7 @@
 #include "exec/pipeline/aggregate_sink.h"
 
 #include <algorithm>
+#include <cstring>
 #include <mutex>
 #include <utility>
 
@@ -30,6 +31,14 @@ constexpr int kLastShift = 28;
 constexpr int64_t kFewGroups = 1024;
 constexpr int64_t kChunkRows = 1024;
 constexpr int64_t kMinChunkRows = 64;
+// Values are looked up before they are scattered unless few of so many rows have been found.
+constexpr int64_t kProbedRows = 1 << 15;
+constexpr int64_t kLeastKnownShare = 8;
+constexpr plan::Type kGroupType = plan::make_type(plan::TypeId::kInt4);
+
+int64_t count_rows(const uint64_t* mask, int64_t count) {
+    return base::count_bits(reinterpret_cast<const uint8_t*>(mask), 0, count);
+}
 
 }  // namespace
 
@@ -101,11 +110,24 @@ AggregateSink::AggregateSink(std::vector<int> key_slots, std::vector<plan::Type>
             one_value = one_value && value_column_ == arg_columns_[i];
     }
     if (!one_value) value_column_ = -1;
+    for (size_t i = 0; i < calls_.size(); ++i) {
+        if (!calls_[i].distinct) continue;
+        value_calls_.push_back(calls_[i]);
+        value_call_of_.push_back(i);
+    }
+    if (value_column_ < 0) return;
+    value_types_ = {kGroupType, row_types_[value_column_]};
+    for (const AggregateCall& call : value_calls_)
+        if (call.filter != nullptr) value_types_.push_back(plan::make_type(plan::TypeId::kBool));
 }
 
 std::vector<plan::Type> AggregateSink::hash_types(Split split) const {
     if (split == Split::kByGroup) return key_types_;
     return {row_types_[value_column_]};
+}
+
+const std::vector<plan::Type>& AggregateSink::scattered_types(Split split) const noexcept {
+    return split == Split::kByGroup ? row_types_ : value_types_;
 }
 
 std::vector<plan::Type> AggregateSink::output_types() const {
@@ -150,15 +172,16 @@ void AggregateSink::consume(int index, Frame& frame) {
         worker.filters[i] = worker.masks[i].data();
     }
     const AggregateInput input{frame.length(), worker.keys, worker.args, worker.filters};
-    if (worker.rows != nullptr) return scatter(worker, input);
+    if (worker.rows != nullptr)
+        return split_.load() == Split::kByGroup ? scatter(worker, input)
+                                                : scatter_values(worker, input);
     worker.state->update(input);
     Split wanted = wanted_split(worker);
     if (wanted == Split::kNone) return;
     // The first worker decides for all.
     Split none = Split::kNone;
     if (!split_.compare_exchange_strong(none, wanted)) wanted = none;
-    const int bits = wanted == Split::kByGroup ? kGroupBits : kValueBits;
-    worker.rows = make_partitions(HashRange::first(bits), static_cast<int>(workers_.size()));
+    worker.rows = make_partitions(wanted, static_cast<int>(workers_.size()));
     worker.hasher = std::make_unique<KeyHasher>(hash_types(wanted), resources_.budget);
 }
 
@@ -175,9 +198,11 @@ AggregateSink::Split AggregateSink::wanted_split(const Worker& worker) const {
 }
 
 // All workers must arrive at the same number of partitions.
-std::unique_ptr<RowPartitions> AggregateSink::make_partitions(HashRange range, int workers) const {
+std::unique_ptr<RowPartitions> AggregateSink::make_partitions(Split split, int workers) const {
+    HashRange range = HashRange::first(split == Split::kByGroup ? kGroupBits : kValueBits);
+    const std::vector<plan::Type>& types = scattered_types(split);
     int64_t row_bytes = 1;
-    for (const plan::Type type : row_types_) row_bytes += plan::width(plan::physical(type));
+    for (const plan::Type type : types) row_bytes += plan::width(plan::physical(type));
     const uint64_t limit = resources_.spill_limit() / (4 * static_cast<uint64_t>(workers));
     int64_t chunk_rows = kChunkRows;
     const auto least = [&] {
@@ -188,7 +213,7 @@ std::unique_ptr<RowPartitions> AggregateSink::make_partitions(HashRange range, i
         --range.bits;
         ++range.shift;
     }
-    return std::make_unique<RowPartitions>(row_types_, range, chunk_rows, resources_.budget);
+    return std::make_unique<RowPartitions>(types, range, chunk_rows, resources_.budget);
 }
 
 void AggregateSink::scatter(Worker& worker, const AggregateInput& input) {
@@ -206,14 +231,86 @@ void AggregateSink::scatter(Worker& worker, const AggregateInput& input) {
         column.length = input.length;
         column.values = worker.bools[i].data();
     }
-    const std::span<const Vector> keys =
-        split_.load() == Split::kByGroup
-            ? input.keys
-            : std::span<const Vector>(worker.columns).subspan(value_column_, 1);
-    worker.hasher->hash(keys, input.length, worker.hashes.data());
+    worker.hasher->hash(input.keys, input.length, worker.hashes.data());
     worker.rows->append(worker.columns, worker.hashes.data(), input.length);
     if (resources_.is_full(worker.rows->held(), workers_.size()))
         worker.rows->spill(*resources_.space);
+}
+
+// Sets the bits of rows that bring an aggregate with DISTINCT a value which the worker's own table
+// does not hold. What is NULL is none.
+void AggregateSink::find_new_values(Worker& worker, const AggregateInput& input,
+                                    const uint32_t* groups, const Vector& values,
+                                    uint64_t* rows) const {
+    std::fill_n(rows, simd::mask_words(input.length), 0);
+    // Equal decimals of two scales must meet.
+    const bool probes = plan::physical(values.type) != plan::Physical::kDecimal &&
+                        (worker.rows_probed < kProbedRows ||
+                         worker.rows_known * kLeastKnownShare > worker.rows_probed);
+    int64_t before = 0;
+    for (const size_t call : value_call_of_) {
+        Mask some;
+        fill_mask(some.data(), input.length, true);
+        if (input.filters[call] != nullptr)
+            and_mask(some.data(), input.filters[call], input.length);
+        clear_nulls(some.data(), values.validity, input.length);
+        if (probes) {
+            before += count_rows(some.data(), input.length);
+            worker.state->drop_known(call, groups, values, worker.hashes.data(), some.data());
+        }
+        for (int64_t w = 0; w < simd::mask_words(input.length); ++w) rows[w] |= some[w];
+    }
+    if (!probes) return;
+    worker.rows_probed += before;
+    worker.rows_known += before - count_rows(rows, input.length);
+}
+
+void AggregateSink::scatter_values(Worker& worker, const AggregateInput& input) {
+    const uint32_t* groups = worker.state->update_ordinary(input);
+    const size_t argument = value_call_of_[0];
+    const Vector& given = input.args[argument];
+    worker.hasher->hash({&given, 1}, input.length, worker.hashes.data());
+    Vector values = to_plain(given, worker.value_room, worker.value_validity);
+    values.length = input.length;
+    Mask rows;
+    find_new_values(worker, input, groups, values, rows.data());
+    uint16_t positions[kBatchRows + simd::kSelectionSlack];
+    const int64_t count = simd::mask_to_selection(rows.data(), input.length, positions);
+    if (count == 0) return;
+    while (worker.taken.size() < value_types_.size()) worker.taken.emplace_back(resources_.budget);
+    worker.columns.assign(value_types_.size(), Vector());
+    const auto take = [&](size_t column, const void* from) {
+        const int width = plan::width(plan::physical(value_types_[column]));
+        base::Buffer& to = worker.taken[column];
+        to.resize_discarding(static_cast<uint64_t>(count) * width);
+        gather_values(from, width, positions, count, to.data());
+        worker.columns[column].type = value_types_[column];
+        worker.columns[column].length = count;
+        worker.columns[column].values = to.data();
+    };
+    if (groups != nullptr) {
+        take(0, groups);
+    } else {
+        base::Buffer& zeros = worker.taken[0];
+        zeros.resize_discarding(static_cast<uint64_t>(count) * sizeof(int32_t));
+        std::memset(zeros.data(), 0, static_cast<size_t>(count) * sizeof(int32_t));
+        worker.columns[0].type = kGroupType;
+        worker.columns[0].length = count;
+        worker.columns[0].values = zeros.data();
+    }
+    take(1, values.values);
+    size_t column = 2;
+    for (const size_t call : value_call_of_) {
+        if (calls_[call].filter == nullptr) continue;
+        base::Buffer& bools = worker.bools[call];
+        bools.resize_discarding(static_cast<uint64_t>(input.length) + simd::kSelectionSlack);
+        simd::mask_to_bools(input.filters[call], input.length, bools.data());
+        take(column++, bools.data());
+    }
+    // Places only move to the front.
+    for (int64_t i = 0; i < count; ++i) worker.hashes[i] = worker.hashes[positions[i]];
+    worker.rows->append(worker.columns, worker.hashes.data(), count);
+    if (resources_.budget->used() > resources_.spill_limit()) worker.rows->spill(*resources_.space);
 }
 
 // Lists the groups of a worker's table by partition.
@@ -381,32 +478,92 @@ void AggregateSink::aggregate_pieces(const std::vector<Source>& sources, HashRan
     }
 }
 
+// What a worker's own table holds: for each aggregate with DISTINCT the values by partition, and
+// which group of all workers each of its groups is.
+struct AggregateSink::KnownValues {
+    GroupMap map;
+    std::vector<AggregateState::Pairs> pairs;
+};
+
+void AggregateSink::collect_values(AggregateState& state, const KnownValues& known,
+                                   int64_t partition) const {
+    base::Buffer values(resources_.budget);
+    base::Buffer validity(resources_.budget);
+    std::vector<int32_t> groups(kBatchRows);
+    for (size_t call = 0; call < known.pairs.size(); ++call) {
+        const AggregateState::Pairs& pairs = known.pairs[call];
+        const std::vector<uint32_t>& rows = pairs.rows[static_cast<size_t>(partition)];
+        const auto length = static_cast<int64_t>(rows.size());
+        for (int64_t begin = 0; begin < length; begin += kBatchRows) {
+            const int64_t count = std::min(kBatchRows, length - begin);
+            const uint32_t* places = rows.data() + begin;
+            for (int64_t i = 0; i < count; ++i)
+                groups[i] = static_cast<int32_t>(
+                    known.map[pairs.group_numbers.as<uint32_t>()[places[i]]].to);
+            Vector key;
+            key.type = kGroupType;
+            key.length = count;
+            key.values = groups.data();
+            state.update_values(call, {&key, 1},
+                                take_rows(pairs.values, places, count, values, validity));
+        }
+    }
+}
+
+// Frees the rows of the partition.
+void AggregateSink::collect_rows(AggregateState& state, Worker& worker, const GroupMap& map,
+                                 int64_t partition, const Poll& poll) const {
+    std::vector<int32_t> groups(kBatchRows);
+    std::vector<Mask> masks(value_calls_.size());
+    std::vector<const uint64_t*> filters(value_calls_.size(), nullptr);
+    worker.rows->drain(partition, resources_.budget, [&](auto columns, int64_t count) {
+        poll();
+        Vector key = columns[0];
+        for (int64_t i = 0; i < count; ++i)
+            groups[i] = static_cast<int32_t>(map[key.as<uint32_t>()[i]].to);
+        key.values = groups.data();
+        size_t column = 2;
+        for (size_t call = 0; call < value_calls_.size(); ++call) {
+            if (value_calls_[call].filter == nullptr) continue;
+            simd::bools_to_mask(columns[column++].template as<uint8_t>(), count,
+                                masks[call].data());
+            filters[call] = masks[call].data();
+        }
+        const std::vector<Vector> args(value_calls_.size(), columns[1]);
+        state.update({count, {&key, 1}, args, filters});
+    });
+}
+
 void AggregateSink::finish_by_value(Tasks& tasks) {
     HashRange range = HashRange::first(kSliceBits);
     for (const auto& worker : workers_)
         if (worker->rows != nullptr) range = worker->rows->range();
     AggregateState all(key_types_, calls_, resources_.budget);
-    for (const auto& from : workers_)
-        all.merge(*from->state, AggregateState::Part::kOrdinary, tasks.poll(0));
+    std::vector<KnownValues> known(workers_.size());
+    for (size_t w = 0; w < workers_.size(); ++w)
+        known[w].map =
+            all.merge(*workers_[w]->state, AggregateState::Part::kOrdinary, tasks.poll(0));
+    tasks.run(static_cast<int64_t>(workers_.size()), [&](int64_t w, int) {
+        for (const size_t call : value_call_of_)
+            known[w].pairs.push_back(workers_[w]->state->split_pairs(call, range));
+    });
     all.settle_distinct();
+    std::vector<plan::Type> keys;
+    if (!key_types_.empty()) keys.push_back(kGroupType);
     std::mutex mutex;  // of `all`
     tasks.run(range.count(), [&](int64_t partition, int worker) {
         const Poll& poll = tasks.poll(worker);
-        AggregateState state(key_types_, calls_, resources_.budget);
-        Reader reader(*this);
-        const AggregateState::Slice slice{range, partition};
-        for (const auto& from : workers_) {
-            state.merge(*from->state, AggregateState::Part::kValues, poll, nullptr, &slice);
-            if (from->rows == nullptr) continue;
-            from->rows->drain(partition, resources_.budget, [&](auto columns, int64_t count) {
-                poll();
-                state.update(reader.input(columns, count));
-            });
+        AggregateState state(keys, value_calls_, resources_.budget);
+        for (size_t w = 0; w < workers_.size(); ++w) {
+            poll();
+            collect_values(state, known[w], partition);
+            if (workers_[w]->rows != nullptr)
+                collect_rows(state, *workers_[w], known[w].map, partition, poll);
         }
         // Each value is in one partition only, so what the settled states say adds up.
         state.settle_distinct();
         const std::lock_guard lock(mutex);
-        all.merge(state, AggregateState::Part::kAll, poll);
+        all.merge_values(state, value_call_of_);
     });
     RowStore rows = empty_rows();
     all.output(rows, tasks.poll(0));

@@ -18,7 +18,9 @@ namespace loom::exec {
 ///
 /// Each worker groups into a table of its own. Once that outgrows the caches, the worker scatters
 /// further rows over partitions instead, which are grouped one by one at the end. Partitions are by
-/// group, or, where few groups have many DISTINCT values, by value.
+/// group, or, where few groups have many DISTINCT values, by value: then the worker's table still
+/// numbers the groups and takes what is not DISTINCT, and only values that it has not yet are
+/// scattered, with their group's number.
 class AggregateSink final : public Sink {
   public:
     AggregateSink(std::vector<int> key_slots, std::vector<plan::Type> key_types, bool grouped,
@@ -47,6 +49,11 @@ class AggregateSink final : public Sink {
         std::vector<Vector> columns;
         std::vector<base::Buffer> bools;  ///< filters as columns
         std::vector<uint64_t> hashes;
+        std::vector<base::Buffer> taken;  ///< values to scatter: by column
+        base::Buffer value_room;
+        base::Buffer value_validity;
+        int64_t rows_probed = 0;
+        int64_t rows_known = 0;
         bool used = false;
     };
     /// Where rows of one partition come from.
@@ -60,14 +67,22 @@ class AggregateSink final : public Sink {
     class Reader;
 
     std::vector<plan::Type> hash_types(Split split) const;
-    std::unique_ptr<RowPartitions> make_partitions(HashRange range, int workers) const;
+    const std::vector<plan::Type>& scattered_types(Split split) const noexcept;
+    std::unique_ptr<RowPartitions> make_partitions(Split split, int workers) const;
     void scatter(Worker& worker, const AggregateInput& input);
+    void scatter_values(Worker& worker, const AggregateInput& input);
+    void find_new_values(Worker& worker, const AggregateInput& input, const uint32_t* groups,
+                         const Vector& values, uint64_t* rows) const;
     Split wanted_split(const Worker& worker) const;
     void split_groups(Worker& worker, HashRange range) const;
     bool has_spilled() const noexcept;
     void finish_whole(Tasks& tasks);
     void finish_by_group(Tasks& tasks);
     void finish_by_value(Tasks& tasks);
+    struct KnownValues;
+    void collect_values(AggregateState& state, const KnownValues& known, int64_t partition) const;
+    void collect_rows(AggregateState& state, Worker& worker, const GroupMap& map, int64_t partition,
+                      const Poll& poll) const;
     std::vector<RowStore> take_partition(const std::vector<std::shared_ptr<Worker>>& workers,
                                          HashRange range, int64_t partition, uint64_t allowance,
                                          const Poll& poll);
@@ -88,6 +103,9 @@ class AggregateSink final : public Sink {
     std::vector<int> arg_slots_;         ///< of the columns behind the keys
     std::vector<plan::Type> row_types_;  ///< of the scattered rows
     int value_column_ = -1;              ///< the argument of all calls with DISTINCT, if it is one
+    std::vector<AggregateCall> value_calls_;  ///< those with DISTINCT
+    std::vector<size_t> value_call_of_;       ///< their places in calls_
+    std::vector<plan::Type> value_types_;     ///< of their scattered rows: group, value, filters
     std::atomic<Split> split_{Split::kNone};
     std::vector<std::shared_ptr<Worker>> workers_;
     RowSet rows_;

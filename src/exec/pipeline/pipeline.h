@@ -54,7 +54,6 @@ struct Join {
     /// The build side, if memory has no room for its table: the pipeline is cut before the join,
     /// and `table` is that of a part of the rows while the rest runs over them.
     std::shared_ptr<ScatteredRows> scattered;
-    std::vector<int> build_keys;  ///< of `scattered`: columns
     bool by_blocks = false;       ///< the table is a part of a partition that it does not fit
     bool build_is_empty = false;  ///< the whole build side has no rows
     bool build_has_null = false;  ///< some key of the whole build side is NULL

@@ -21,10 +21,12 @@ struct Suffix {
 
 // Operators' functions carry what they do at the end of their names: int4eq, date_lt, numeric_mul.
 constexpr Suffix kSuffixes[] = {
-    {"nlike", "not like"}, {"like", "like"}, {"eq", "="},   {"ne", "<>"},     {"lt", "<"},
-    {"le", "<="},          {"gt", ">"},      {"ge", ">="},  {"_add", "+"},    {"_sub", "-"},
-    {"_mul", "*"},         {"_div", "/"},    {"_mod", "%"}, {"pl", "+"},      {"mi", "-"},
-    {"mul", "*"},          {"div", "/"},     {"mod", "%"},  {"textcat", "||"}};
+    {"icregexeq", "~*"},   {"icregexne", "!~*"}, {"regexeq", "~"}, {"regexne", "!~"},
+    {"nlike", "not like"}, {"like", "like"},     {"eq", "="},      {"ne", "<>"},
+    {"lt", "<"},           {"le", "<="},         {"gt", ">"},      {"ge", ">="},
+    {"_add", "+"},         {"_sub", "-"},        {"_mul", "*"},    {"_div", "/"},
+    {"_mod", "%"},         {"pl", "+"},          {"mi", "-"},      {"mul", "*"},
+    {"div", "/"},          {"mod", "%"},         {"textcat", "||"}};
 
 // What the names begin with, so that no other function (time, nullif) is taken for an operator.
 constexpr std::string_view kTypes[] = {"int",    "float", "numeric", "date", "time",    "text",

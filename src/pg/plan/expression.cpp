@@ -8,6 +8,7 @@
 #include "pg/bridge/bridge.h"
 #include "pg/node/value.h"
 #include "pg/plan/outer_reference.h"
+#include "pg/plan/regex.h"
 #include "pg/plan/sql_type.h"
 #include "plan/numeric_expr.h"
 #include "plan/numeric_type.h"
@@ -338,6 +339,7 @@ bool Translator::allows_collation(Oid function, Oid collation, const std::vector
     }
     const std::string name = function_name(function);
     if (ignores_collation(name)) return true;
+    if (is_regex(function) && regex_ignores_collation(function, collation)) return true;
     static constexpr std::string_view kOrders[] = {
         "text_lt",  "text_le",  "text_gt",       "text_ge",       "bttextcmp", "text_larger",
         "bpcharlt", "bpcharle", "bpchargt",      "bpcharge",      "bpcharcmp", "text_smaller",
@@ -366,6 +368,8 @@ Translator::Result Translator::walk_call(Oid function, List* args, Oid collation
     const auto type = exec::result_type(function, arguments, &reason);
     if (!type)
         return refuse(reason.empty() ? std::string(what) + " " + function_name(function) : reason);
+    if (is_regex(function) && !is_valid_regex(function, collation, arguments[1].value.bytes))
+        return refuse("a regular expression that is none");
     return plan::make_call(function, *type, std::move(arguments));
 }
 
