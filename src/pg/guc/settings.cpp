@@ -15,6 +15,7 @@ int g_scan_memory_mb = 1024;
 int g_threads = 0;
 int g_memory_kb = 0;
 bool g_force = false;
+bool g_shim = false;
 int g_keep_files = 64;
 bool g_watch_polls = false;
 
@@ -43,6 +44,10 @@ void define_settings_maylongjmp() {
     DefineCustomBoolVariable("pg_loom.force", "Lets pg_loom run plans that only copy columns, too.",
                              "For tests: such plans gain nothing.", &g_force, false, PGC_USERSET,
                              GUC_NOT_IN_SAMPLE, nullptr, nullptr, nullptr);
+    DefineCustomBoolVariable("pg_loom.shim",
+                             "Feeds the rows of ordinary tables and functions to the engine, too.",
+                             "For tests: that is slower than PostgreSQL's own plan.", &g_shim,
+                             false, PGC_SUSET, GUC_NOT_IN_SAMPLE, nullptr, nullptr, nullptr);
     DefineCustomIntVariable("pg_loom.keep_files",
                             "Files that a session keeps open and mapped for its next queries.",
                             "A file that has changed is opened again. 0 opens every file afresh.",

@@ -8,11 +8,12 @@ extern bool g_skip_with_statistics;  ///< pg_loom.skip_with_statistics
 extern bool g_verify_checksums;      ///< pg_loom.verify_checksums
 extern int g_scan_memory_mb;         ///< pg_loom.scan_memory
 
-extern int g_threads;    ///< pg_loom.threads, 0: as many as there are cores
-extern int g_memory_kb;  ///< pg_loom.memory, 0: as work_mem says
-extern bool g_force;     ///< pg_loom.force
-extern int g_keep_files;
-extern bool g_watch_polls;  ///< pg_loom.keep_files
+extern int g_threads;       ///< pg_loom.threads, 0: as many as there are cores
+extern int g_memory_kb;     ///< pg_loom.memory, 0: as work_mem says
+extern bool g_force;        ///< pg_loom.force
+extern bool g_shim;         ///< pg_loom.shim
+extern int g_keep_files;    ///< pg_loom.keep_files
+extern bool g_watch_polls;  ///< pg_loom.watch_polls
 
 /// Registers the settings; called once when the library is loaded.
 void define_settings_maylongjmp();

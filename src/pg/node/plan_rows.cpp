@@ -129,10 +129,13 @@ void PlanRows::fill(Column& column, int64_t rows) {
             return take_values<double>(out, datums, nulls, rows,
                                        [](Datum d) { return DatumGetFloat8(d); });
         case plan::Physical::kBytes:
-            return take_values<column::BytesView>(out, datums, nulls, rows, [](Datum d) {
+            return take_values<column::BytesView>(out, datums, nulls, rows, [type](Datum d) {
                 const auto* value = reinterpret_cast<const struct varlena*>(DatumGetPointer(d));
-                return column::BytesView{reinterpret_cast<const uint8_t*>(VARDATA_ANY(value)),
-                                         static_cast<int64_t>(VARSIZE_ANY_EXHDR(value))};
+                const char* bytes = VARDATA_ANY(value);
+                const auto size = static_cast<int>(VARSIZE_ANY_EXHDR(value));
+                if (plan::is_text(type.id) && !is_valid_text(bytes, size))
+                    throw exec::Unrepresentable("text of other tables' rows that is no UTF-8");
+                return column::BytesView{reinterpret_cast<const uint8_t*>(bytes), size};
             });
         case plan::Physical::kInterval:
             return take_values<plan::Interval>(out, datums, nulls, rows, [](Datum d) {

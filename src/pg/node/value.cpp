@@ -7,6 +7,7 @@
 #include "plan/expr.h"
 
 extern "C" {
+#include "mb/pg_wchar.h"
 #include "utils/array.h"
 #include "utils/date.h"
 #include "utils/numeric.h"
@@ -54,6 +55,10 @@ std::optional<Int128> rescale(const ScaledNumber& number, int scale) {
         return std::nullopt;
     for (int s = number.scale; s < scale; ++s) value *= 10;
     return value;
+}
+
+bool is_valid_text(const char* bytes, int size) noexcept {
+    return pg_verify_mbstr(PG_UTF8, bytes, size, true);
 }
 
 namespace {
@@ -104,7 +109,12 @@ std::optional<Scalar> to_scalar(Datum value, plan::Type type) {
             return Scalar::of_int(*unscaled);
         }
         case TypeId::kText:
-        case TypeId::kBpchar:
+        case TypeId::kBpchar: {
+            Scalar text = bytes_of_varlena(value);
+            if (!is_valid_text(text.bytes.data(), static_cast<int>(text.bytes.size())))
+                return std::nullopt;
+            return text;
+        }
         case TypeId::kBytea:
             return bytes_of_varlena(value);
         case TypeId::kUuid:

@@ -24,6 +24,10 @@ std::optional<ScaledNumber> scaled_number(Datum numeric);
 /// Returns `number` with `scale` digits after the point, if no digit is lost and 38 suffice.
 std::optional<column::Int128> rescale(const ScaledNumber& number, int scale);
 
+/// Returns whether bytes are UTF-8 without NUL, as which the engine takes text. PostgreSQL may have
+/// others, by way of functions in C.
+bool is_valid_text(const char* bytes, int size) noexcept;
+
 /// Turns a value that is not NULL into the engine's domain; nothing if `type` cannot hold it.
 std::optional<column::Scalar> to_scalar(Datum value, plan::Type type);
 

@@ -44,6 +44,16 @@ bool is_default_equality(Oid op, Oid type) {
     return op == pg_call([&] { return lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr; });
 }
 
+// PostgreSQL makes the inner rows of a semijoin unique with an Agg that hands on one row of each
+// group as it is. It is told by keys that no clause of the query names.
+bool makes_unique(const Agg* node, const List* calls) {
+    if (calls != NIL || node->aggstrategy == AGG_PLAIN) return false;
+    const ListCell* cell;
+    foreach (cell, node->plan.targetlist)
+        if (lfirst_node(TargetEntry, cell)->ressortgroupref != 0) return false;
+    return true;
+}
+
 constexpr Oid kFirstUserObject = 16384;
 
 // The sum whose quotient by the count is an average in numeric, or 0.
@@ -197,8 +207,9 @@ bool Builder::group_by_lifted(Core& core, const std::vector<Lifted>& lifted) {
     return true;
 }
 
-// Orders groups as PostgreSQL's sorted grouping does: as its input was sorted.
-bool Builder::sort_groups(Core& core, Plan* input) {
+// Orders groups as PostgreSQL's sorted grouping does: as its input was sorted. `groups` are the
+// columns of the input that the first columns of `core` are.
+bool Builder::sort_groups(Core& core, Plan* input, const std::vector<int>& groups) {
     const auto below = order_of(input);
     if (!below) {
         refuse("the order of groups");
@@ -206,10 +217,7 @@ bool Builder::sort_groups(Core& core, Plan* input) {
     }
     Keys keys;
     for (plan::SortKey key : *below) {
-        const auto& groups = core.op.group_keys;
-        const auto found = std::find_if(groups.begin(), groups.end(), [&](const plan::Expr& group) {
-            return group.index == key.column;
-        });
+        const auto found = std::find(groups.begin(), groups.end(), key.column);
         if (found == groups.end()) break;
         key.column = static_cast<int>(found - groups.begin());
         keys.push_back(key);
@@ -217,10 +225,20 @@ bool Builder::sort_groups(Core& core, Plan* input) {
     return keys.empty() || add_sort(core.op, keys);
 }
 
+namespace {
+
+std::vector<int> columns_of_groups(const Operator& aggregate) {
+    std::vector<int> columns;
+    for (const plan::Expr& key : aggregate.group_keys) columns.push_back(key.index);
+    return columns;
+}
+
+}  // namespace
+
 std::optional<Core> Builder::aggregate(Agg* node, Order order) {
     const bool top = top_;
     if (node->aggsplit != AGGSPLIT_SIMPLE) return refuse("a part of a parallel aggregate");
-    if (node->groupingSets != NIL) return grouping_sets(node);
+    if (node->groupingSets != NIL) return grouping_sets(node, order);
     Plan* input = outerPlan(node);
     auto below = build(input, Order::kAny);
     if (!below) return std::nullopt;
@@ -234,12 +252,13 @@ std::optional<Core> Builder::aggregate(Agg* node, Order order) {
     List* inputs = NIL;
     for (List* list : {node->plan.targetlist, node->plan.qual})
         pg_call([&] { find_aggregates_maylongjmp(reinterpret_cast<Node*>(list), &calls); });
+    const bool unique = makes_unique(node, calls);
     const ListCell* cell;
     foreach (cell, node->plan.targetlist) {
         auto* entry = lfirst_node(TargetEntry, cell);
         // The node of a SELECT DISTINCT hands on what its input had for other ends. Nobody reads
         // it, and it depends on no key.
-        if (entry->resjunk && calls == NIL) continue;
+        if (unique || (entry->resjunk && calls == NIL)) continue;
         pg_call([&] { find_inputs_maylongjmp(reinterpret_cast<Node*>(entry->expr), &inputs); });
     }
     pg_call([&] { find_inputs_maylongjmp(reinterpret_cast<Node*>(node->plan.qual), &inputs); });
@@ -290,7 +309,8 @@ std::optional<Core> Builder::aggregate(Agg* node, Order order) {
                                       pg_call([&] { return quotient_maylongjmp(total, count); }));
     }
     if (!check(op)) return std::nullopt;
-    if (order == Order::kKept && node->aggstrategy == AGG_SORTED && !sort_groups(core, input))
+    if (order == Order::kKept && node->aggstrategy == AGG_SORTED &&
+        !sort_groups(core, input, columns_of_groups(op)))
         return std::nullopt;
     return core;
 }
@@ -311,7 +331,8 @@ std::optional<Core> Builder::distinct(Plan* plan, int columns, const AttrNumber*
     for (const plan::Expr& key : core.op.group_keys)
         core.scope.push_back(scope[static_cast<size_t>(key.index)]);
     if (!group_by_lifted(core, below->lifted) || !check(core.op)) return std::nullopt;
-    if (order == Order::kKept && !sort_groups(core, input)) return std::nullopt;
+    if (order == Order::kKept && !sort_groups(core, input, columns_of_groups(core.op)))
+        return std::nullopt;
     return core;
 }
 

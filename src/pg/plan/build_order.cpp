@@ -206,8 +206,9 @@ std::optional<Builder::Keys> Builder::order_of(Plan* plan) {
                              node->sortOperators, node->collations, node->nullsFirst);
         }
         case T_Agg:
-            if (reinterpret_cast<Agg*>(plan)->aggstrategy != AGG_SORTED ||
-                reinterpret_cast<Agg*>(plan)->groupingSets != NIL)
+            if (reinterpret_cast<Agg*>(plan)->aggstrategy != AGG_SORTED) return Keys{};
+            if (reinterpret_cast<Agg*>(plan)->groupingSets != NIL &&
+                !keeps_order(reinterpret_cast<Agg*>(plan)))
                 return Keys{};
             [[fallthrough]];
         case T_Group:
@@ -227,6 +228,15 @@ std::optional<Builder::Keys> Builder::order_of(Plan* plan) {
             if (!below) return std::nullopt;
             return carry(*below, plan->targetlist, static_cast<int>(node->scan.scanrelid));
         }
+        case T_FunctionScan: {
+            const auto* scan = reinterpret_cast<const FunctionScan*>(plan);
+            if (scan->funcordinality) return std::nullopt;
+            return Keys{};
+        }
+        case T_SeqScan:
+        case T_SampleScan:
+        case T_BitmapHeapScan:
+        case T_ValuesScan:
         case T_ForeignScan:
         case T_HashJoin:
         case T_Hash:

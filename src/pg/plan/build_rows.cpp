@@ -17,7 +17,8 @@ bool any_reads_foreign_table(const List* plans, const PlannedStmt* statement) {
     return false;
 }
 
-// Whether a plan may be executed a second time, should the engine give up, without anyone noticing.
+}  // namespace
+
 bool may_run_twice_maylongjmp(const Plan* plan) {
     if (plan == nullptr) return true;
     switch (nodeTag(plan)) {
@@ -34,6 +35,10 @@ bool may_run_twice_maylongjmp(const Plan* plan) {
         case T_Unique:
         case T_Result:
         case T_ValuesScan:
+        case T_FunctionScan:
+        case T_SampleScan:
+        case T_TidScan:
+        case T_TidRangeScan:
             break;
         default:
             return false;
@@ -51,8 +56,6 @@ bool may_run_twice_maylongjmp(const Plan* plan) {
            may_run_twice_maylongjmp(plan->lefttree) && may_run_twice_maylongjmp(plan->righttree);
 }
 
-}  // namespace
-
 List* further_children(const Plan* plan) {
     switch (nodeTag(plan)) {
         case T_Append:
@@ -66,7 +69,7 @@ List* further_children(const Plan* plan) {
 
 bool reads_foreign_table(const Plan* plan, const PlannedStmt* statement) {
     if (plan == nullptr) return false;
-    if (IsA(plan, ForeignScan)) return true;
+    if (IsA(plan, ForeignScan) || is_shimmed(plan)) return true;
     if (IsA(plan, CteScan))
         return reads_foreign_table(
             original_subplan(statement, reinterpret_cast<const CteScan*>(plan)->ctePlanId),

@@ -80,8 +80,12 @@ Operator Builder::share(Operator op) {
     return shared;
 }
 
+bool keeps_order(const Agg* sets) {
+    return sets->aggstrategy == AGG_SORTED && sets->chain == NIL && sets->numCols > 0;
+}
+
 // One aggregation for each set, all over the same rows, which are computed once.
-std::optional<Core> Builder::grouping_sets(Agg* node) {
+std::optional<Core> Builder::grouping_sets(Agg* node, Order order) {
     Plan* input = outerPlan(&node->plan);
     auto below = build(input, Order::kAny);
     if (!below) return std::nullopt;
@@ -179,6 +183,11 @@ std::optional<Core> Builder::grouping_sets(Agg* node) {
         core.op.inputs.push_back(project(std::move(op), std::move(outputs)));
     }
     if (!check(core.op)) return std::nullopt;
+    if (order == Order::kKept && keeps_order(node)) {
+        std::vector<int> groups;
+        for (const AttrNumber column : columns) groups.push_back(column - 1);
+        if (!sort_groups(core, input, groups)) return std::nullopt;
+    }
     return core;
 }
 

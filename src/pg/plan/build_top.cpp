@@ -10,6 +10,10 @@
 #include "pg/plan/may_raise.h"
 #include "plan/narrow.h"
 
+extern "C" {
+#include "utils/fmgroids.h"
+}
+
 namespace loom::pg {
 
 using plan::Expr;
@@ -70,6 +74,16 @@ Node* rebase_maylongjmp(Node* node, void* arg) {
     return reinterpret_cast<Node*>(var_like_maylongjmp(rebasing->columns[position], node));
 }
 
+// The engine's values are new ones: they tell nothing of how a table stores them.
+bool reads_storage_maylongjmp(Node* node, void*) {
+    if (node == nullptr) return false;
+    constexpr auto is_told = [](Oid function, void*) {
+        return function == F_PG_COLUMN_SIZE || function == F_PG_COLUMN_COMPRESSION;
+    };
+    return check_functions_in_node(node, is_told, nullptr) ||
+           walk_expression(node, reads_storage_maylongjmp, nullptr);
+}
+
 bool is_worthwhile(const Operator& op) {
     switch (op.kind) {
         case OperatorKind::kFilter:
@@ -104,6 +118,7 @@ class TopLayout {
 
     // Rewrites an expression that PostgreSQL computes; null if the engine lacks what it reads.
     Node* keep(Node* node) {
+        if (pg_call([&] { return reads_storage_maylongjmp(node, nullptr); })) return nullptr;
         Collecting collecting{&core_.scope, NIL};
         pg_call([&] { collect_maylongjmp(node, &collecting); });
         const ListCell* cell;
@@ -211,7 +226,7 @@ std::optional<BuiltPlan> Builder::build_top(Plan* plan) {
     result.root = is_identity(outputs, built->op.output.size())
                       ? std::move(built->op)
                       : project(std::move(built->op), std::move(outputs));
-    if (!g_force && !is_worthwhile(result.root))
+    if (!g_force && !g_shim && !is_worthwhile(result.root))
         return refuse<BuiltPlan>("there is nothing to compute");
     plan::drop_unused_columns(result.root);
     if (!check(result.root)) return std::nullopt;

@@ -205,6 +205,7 @@ std::optional<Core> Builder::core(Plan* plan, Order order) {
         case T_ProjectSet:
             return refuse("not one of the engine's operators");
         default:
+            if (is_shimmed(plan)) return shimmed(plan);
             return refuse("rows of other tables");
     }
 }

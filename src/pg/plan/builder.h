@@ -1,7 +1,8 @@
 #pragma once
 // Turns one subtree of a finished plan into a plan of the engine. One file per family of nodes:
 // builder.cpp the frame, build_top.cpp, build_scan.cpp, build_rows.cpp, build_join.cpp,
-// build_group.cpp, build_order.cpp, build_subplan.cpp, build_sets.cpp, build_window.cpp.
+// build_group.cpp, build_order.cpp, build_subplan.cpp, build_sets.cpp, build_window.cpp,
+// build_shim.cpp.
 //
 // Plans are converted after set_plan_references: an expression's columns are positions in the
 // target lists of the nodes below (OUTER_VAR, INNER_VAR) or attributes of the scan's relation. So
@@ -101,6 +102,8 @@ class Builder {
     // build_rows.cpp
     std::optional<Built> rows(Plan* plan);
     std::string column_label(Node* expr) const;
+    // build_shim.cpp
+    std::optional<Core> shimmed(Plan* plan);
     // build_join.cpp
     std::optional<Core> join(Join* join, List* key_clauses);
     bool add_key(plan::Operator& op, OpExpr* clause, const Scope& probe, const Scope& build);
@@ -115,10 +118,10 @@ class Builder {
     bool add_group_keys(plan::Operator& op, Plan* input, int columns, const AttrNumber* indexes,
                         const Oid* operators, const Oid* collations, const Scope& scope);
     bool add_aggregate(plan::Operator& op, Core& core, Aggref* call, const Scope& scope);
-    bool sort_groups(Core& core, Plan* input);
+    bool sort_groups(Core& core, Plan* input, const std::vector<int>& groups);
     bool group_by_lifted(Core& core, const std::vector<Lifted>& lifted);
     // build_sets.cpp
-    std::optional<Core> grouping_sets(Agg* agg);
+    std::optional<Core> grouping_sets(Agg* agg, Order order);
     std::optional<Core> set_operation(SetOp* set);
     std::optional<Core> set_of_distinct(SetOp* set, Core input);
     std::optional<Core> set_of_all(SetOp* set, Core input);
@@ -182,6 +185,9 @@ Node* in_terms_of_relations(Node* node, Plan* plan);
 
 /// Returns the quals or target list of a node with a core's substitutes.
 List* substituted(List* list, const Core& core);
+/// Returns whether PostgreSQL takes the rows of grouping sets to be in the order of its input. It
+/// puts the rows of a larger set after those that they stand for, as if NULL came last.
+bool keeps_order(const Agg* sets);
 /// Returns whether the expressions are columns 0 to `width` - 1, in order.
 bool is_identity(const std::vector<plan::Expr>& exprs, size_t width);
 
@@ -191,8 +197,18 @@ plan::Operator project(plan::Operator input, std::vector<plan::Expr> exprs);
 /// Returns whether an expression has SubPlans.
 bool has_subplans(Node* node);
 
-/// Returns whether a foreign table is read anywhere below, be it by way of a CTE.
+/// Returns whether the engine has work anywhere below: a foreign table is read, be it by way of a
+/// CTE, or pg_loom.shim lends it other rows.
 bool reads_foreign_table(const Plan* plan, const PlannedStmt* statement);
+/// Returns whether a node is one whose rows pg_loom.shim hands to the engine as if they came from a
+/// file. False while the setting is off.
+bool is_shimmed(const Plan* plan);
+/// Returns whether a cursor over a plan may say which row of a table an UPDATE is to change, which
+/// a LoomScan cannot tell.
+bool is_updatable_at_cursor(const Plan* plan);
+/// Returns whether a plan may be executed a second time, should the engine give up, without anyone
+/// noticing.
+bool may_run_twice_maylongjmp(const Plan* plan);
 /// Returns plan `number` of the statement's subplans as the planner made it, which a LoomScan may
 /// stand for by now; null if there is none.
 Plan* original_subplan(const PlannedStmt* statement, int number);

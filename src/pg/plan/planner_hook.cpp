@@ -3,10 +3,12 @@
 
 #include "pg/plan/planner_hook.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "pg/bridge/bridge.h"
 #include "pg/guc/settings.h"
+#include "pg/plan/builder.h"
 #include "pg/plan/replace.h"
 #include "pg/plan/sql_type.h"
 
@@ -17,6 +19,7 @@ extern "C" {
 #include "jit/jit.h"
 #include "optimizer/cost.h"
 #include "optimizer/planner.h"
+#include "utils/guc.h"
 }
 
 namespace loom::pg {
@@ -28,7 +31,7 @@ planner_hook_type previous_hook = nullptr;
 // Settings that decide the shape of plans.
 struct PlannerSettings {
     bool nestloop, mergejoin, memoize, incremental_sort, partitionwise_join,
-        partitionwise_aggregate;
+        partitionwise_aggregate, indexscan, indexonlyscan, bitmapscan;
     int workers;
 };
 
@@ -39,6 +42,9 @@ PlannerSettings current_settings() {
             enable_incremental_sort,
             enable_partitionwise_join,
             enable_partitionwise_aggregate,
+            enable_indexscan,
+            enable_indexonlyscan,
+            enable_bitmapscan,
             max_parallel_workers_per_gather};
 }
 
@@ -49,7 +55,22 @@ void apply(const PlannerSettings& settings) {
     enable_incremental_sort = settings.incremental_sort;
     enable_partitionwise_join = settings.partitionwise_join;
     enable_partitionwise_aggregate = settings.partitionwise_aggregate;
+    enable_indexscan = settings.indexscan;
+    enable_indexonlyscan = settings.indexonlyscan;
+    enable_bitmapscan = settings.bitmapscan;
     max_parallel_workers_per_gather = settings.workers;
+}
+
+// A table that stands for a file has no indexes, unless the user wants them.
+PlannerSettings settings_for_engine(const PlannerSettings& users) {
+    PlannerSettings settings = users;
+    settings.nestloop = settings.mergejoin = settings.memoize = false;
+    settings.incremental_sort = false;
+    settings.partitionwise_join = settings.partitionwise_aggregate = false;
+    settings.workers = 0;
+    if (g_shim && enable_seqscan)
+        settings.indexscan = settings.indexonlyscan = settings.bitmapscan = false;
+    return settings;
 }
 
 // The user's settings while others are in force, or null. A function that is evaluated during
@@ -128,11 +149,14 @@ PlannedStmt* plan_with_engine(const Request& request) {
     PlannedStmt* statement = nullptr;
     {
         const PlannerSettings users = current_settings();
-        const SettingsScope scope({false, false, false, false, false, false, 0}, &users);
+        const SettingsScope scope(settings_for_engine(users), &users);
         statement = pg_call([&] { return plan_normally_maylongjmp(copy); });
     }
     const bool could_scroll =
         pg_call([&] { return ExecSupportsBackwardScan(statement->planTree); });
+    if ((request.options & CURSOR_OPT_FAST_PLAN) != 0 &&
+        is_updatable_at_cursor(statement->planTree))
+        return nullptr;
     if (!replace_subtrees(statement)) return nullptr;
     keep_scrolling(statement, request.options, could_scroll);
     // Compiling what little PostgreSQL still evaluates would take longer than evaluating it.
@@ -140,17 +164,51 @@ PlannedStmt* plan_with_engine(const Request& request) {
     return statement;
 }
 
+// Lets errors through only, until the end of a block: what a query's constants have to say was said
+// when it was planned for the engine.
+class QuietScope {
+  public:
+    explicit QuietScope(bool wanted) : client_(client_min_messages), log_(log_min_messages) {
+        if (!wanted) return;
+        client_min_messages = std::max(client_min_messages, ERROR);
+        log_min_messages = std::max(log_min_messages, ERROR);
+    }
+    ~QuietScope() {
+        client_min_messages = client_;
+        log_min_messages = log_;
+    }
+    QuietScope(const QuietScope&) = delete;
+    QuietScope& operator=(const QuietScope&) = delete;
+
+  private:
+    int client_;
+    int log_;
+};
+
+// With pg_loom.shim whatever has rows is worth a try.
+bool reads_anything_maylongjmp(Node* node, void*) {
+    if (node == nullptr) return false;
+    if (IsA(node, RangeTblEntry))
+        return reinterpret_cast<RangeTblEntry*>(node)->rtekind != RTE_RESULT;
+    if (IsA(node, Query))
+        return walk_query(reinterpret_cast<Query*>(node), reads_anything_maylongjmp, nullptr,
+                          QTW_EXAMINE_RTES_BEFORE);
+    return walk_expression(node, reads_anything_maylongjmp, nullptr);
+}
+
 PlannedStmt* plan_query(Query* query, const char* text, int options, ParamListInfo parameters) {
     return pg_entry([=] {
         const Request request{query, text, options, parameters};
         std::optional<SettingsScope> restored;
         if (user_settings != nullptr) restored.emplace(*user_settings, nullptr);
-        const bool ours =
-            g_enabled && query->commandType != CMD_UTILITY && pg_call([&] {
-                return reads_arrow_maylongjmp(reinterpret_cast<Node*>(query), nullptr);
-            });
+        const bool ours = g_enabled && query->commandType != CMD_UTILITY && pg_call([&] {
+                              auto* node = reinterpret_cast<Node*>(query);
+                              return g_shim ? reads_anything_maylongjmp(node, nullptr)
+                                            : reads_arrow_maylongjmp(node, nullptr);
+                          });
         PlannedStmt* statement = ours ? plan_with_engine(request) : nullptr;
         if (statement != nullptr) return statement;
+        const QuietScope quiet(ours);
         return pg_call([&] { return plan_normally_maylongjmp(request); });
     });
 }

@@ -40,7 +40,8 @@ class Replacer {
     // What runs anew for each row of something else, and is over soon, costs the engine more to
     // begin than PostgreSQL to do.
     bool is_small_and_repeated(const Plan* plan) const {
-        return !g_force && plan->total_cost < kSmallCost && bms_overlap(plan->extParam, changing_);
+        return !g_force && !g_shim && plan->total_cost < kSmallCost &&
+               bms_overlap(plan->extParam, changing_);
     }
 
     void visit_children(Plan* plan, const std::string& reason) {

@@ -1,0 +1,1 @@
+"""Sorts the differences between two runs of PostgreSQL's regression tests."""
