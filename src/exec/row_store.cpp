@@ -197,7 +197,7 @@ void StoredColumn::append(const Vector& rows, const uint32_t* positions, int64_t
 }
 
 void StoredColumn::append_nulls(int64_t count) {
-    const Int128 zero = 0;
+    const plan::Decimal zero{};  // no type is wider
     const uint8_t invalid = 0;
     Vector rows;
     rows.type = type_;

@@ -232,12 +232,19 @@ void JoinTable::lookup_hash(std::span<const Vector> keys, int64_t count, int32_t
     scratch.hashes.resize_discarding(static_cast<uint64_t>(count) * sizeof(uint64_t));
     auto* hashes = scratch.hashes.as<uint64_t>();
     const auto* entries = entries_.as<Entry>();
-    // All hashes first, so that the table's cache misses overlap.
+    const bool nullable =
+        std::ranges::any_of(keys, [](const Vector& key) { return key.validity != nullptr; });
+    // All hashes first, so that the table's cache misses overlap. What is NULL has no value to look
+    // at.
     for (int64_t i = 0; i < count; ++i) {
-        hashes[i] = row_hash(keys, physical_, i);
+        hashes[i] = nullable && any_null(keys, i) ? 0 : row_hash(keys, physical_, i);
         __builtin_prefetch(&entries[hashes[i] & entry_mask_]);
     }
     for (int64_t i = 0; i < count; ++i) {
+        if (nullable && any_null(keys, i)) {
+            first[i] = -1;
+            continue;
+        }
         const auto tag = static_cast<uint32_t>(hashes[i] >> 32);
         uint64_t place = hashes[i] & entry_mask_;
         while (entries[place].row >= 0 &&
@@ -249,18 +256,16 @@ void JoinTable::lookup_hash(std::span<const Vector> keys, int64_t count, int32_t
 
 void JoinTable::lookup_values(std::span<const Vector> keys, int64_t count, int32_t* first,
                               ProbeScratch& scratch) const {
-    if (!dense_)
-        lookup_hash(keys, count, first, scratch);
-    else if (physical_[0] == plan::Physical::kInt16)
+    if (!dense_) return lookup_hash(keys, count, first, scratch);
+    if (physical_[0] == plan::Physical::kInt16)
         lookup_dense(keys[0].as<int16_t>(), count, first);
     else if (physical_[0] == plan::Physical::kInt32)
         lookup_dense(keys[0].as<int32_t>(), count, first);
     else
         lookup_dense(keys[0].as<int64_t>(), count, first);
-    for (const Vector& key : keys)
-        if (key.validity != nullptr)
-            for (int64_t i = 0; i < count; ++i)
-                if (!base::bit_at(key.validity, i)) first[i] = -1;
+    if (keys[0].validity != nullptr)
+        for (int64_t i = 0; i < count; ++i)
+            if (!base::bit_at(keys[0].validity, i)) first[i] = -1;
 }
 
 void JoinTable::test_values(std::span<const Vector> keys, int64_t count, uint64_t* mask,
