@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "pg/bridge/bridge.h"
+#include "pg/guc/settings.h"
 #include "pg/node/value.h"
 
 extern "C" {
@@ -33,6 +34,9 @@ PlanRows::PlanRows(PlanState* plan, std::vector<AttrNumber> attributes,
 }
 
 namespace {
+
+// Small tables of tests are to have several batches, too.
+constexpr int64_t kShimBatchRows = 50;
 
 bool is_varlena(plan::Type type) {
     return plan::physical(type) == plan::Physical::kBytes || type.id == plan::TypeId::kNumeric;
@@ -72,10 +76,11 @@ plan::Decimal decimal(Datum datum) {
 int64_t PlanRows::pull() {
     Column* columns = columns_.data();
     const size_t width = columns_.size();
+    const int64_t most = g_shim ? kShimBatchRows : exec::kBatchRows;
     int64_t rows = 0;
     pg_call([&] {
         MemoryContextReset(batch_);
-        while (rows < exec::kBatchRows) {
+        while (rows < most) {
             CHECK_FOR_INTERRUPTS();
             TupleTableSlot* slot = ExecProcNode(plan_);
             if (TupIsNull(slot)) {

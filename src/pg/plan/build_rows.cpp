@@ -19,41 +19,113 @@ bool any_reads_foreign_table(const List* plans, const PlannedStmt* statement) {
 
 }  // namespace
 
-bool may_run_twice_maylongjmp(const Plan* plan) {
-    if (plan == nullptr) return true;
+namespace {
+
+// What a node evaluates beside its quals and its target list.
+List* own_expressions_maylongjmp(const Plan* plan) {
+    List* found = NIL;
+    const ListCell* cell;
+    switch (nodeTag(plan)) {
+        case T_Result:
+            return list_make1(reinterpret_cast<const Result*>(plan)->resconstantqual);
+        case T_ValuesScan:
+            return list_make1(reinterpret_cast<const ValuesScan*>(plan)->values_lists);
+        case T_FunctionScan:
+            foreach (cell, reinterpret_cast<const FunctionScan*>(plan)->functions)
+                found = lappend(found, lfirst_node(RangeTblFunction, cell)->funcexpr);
+            return found;
+        case T_NestLoop:
+        case T_MergeJoin:
+        case T_HashJoin:
+            return list_make1(reinterpret_cast<const Join*>(plan)->joinqual);
+        case T_Limit:
+            return list_make2(reinterpret_cast<const Limit*>(plan)->limitOffset,
+                              reinterpret_cast<const Limit*>(plan)->limitCount);
+        case T_WindowAgg:
+            return list_make2(reinterpret_cast<const WindowAgg*>(plan)->startOffset,
+                              reinterpret_cast<const WindowAgg*>(plan)->endOffset);
+        default:
+            return NIL;
+    }
+}
+
+bool runs_once(const Plan* plan) {
     switch (nodeTag(plan)) {
         case T_SeqScan:
+        case T_SampleScan:
         case T_IndexScan:
         case T_IndexOnlyScan:
         case T_BitmapHeapScan:
         case T_BitmapIndexScan:
-        case T_Sort:
-        case T_Hash:
-        case T_Material:
-        case T_HashJoin:
-        case T_Agg:
-        case T_Unique:
-        case T_Result:
-        case T_ValuesScan:
-        case T_FunctionScan:
-        case T_SampleScan:
+        case T_BitmapAnd:
+        case T_BitmapOr:
         case T_TidScan:
         case T_TidRangeScan:
-            break;
+        case T_FunctionScan:
+        case T_ValuesScan:
+        case T_SubqueryScan:
+        // The rows of a CTE are computed once, and each scan of it has a place of its own.
+        case T_CteScan:
+        case T_Sort:
+        case T_IncrementalSort:
+        case T_Hash:
+        case T_Material:
+        case T_NestLoop:
+        case T_MergeJoin:
+        case T_HashJoin:
+        case T_Agg:
+        case T_Group:
+        case T_Unique:
+        case T_SetOp:
+        case T_WindowAgg:
+        case T_ProjectSet:
+        case T_Result:
+        case T_Append:
+        case T_MergeAppend:
+        case T_Limit:
+            return false;
         default:
+            return true;
+    }
+}
+
+struct Volatile {
+    const PlannedStmt* statement;
+};
+
+// What a subquery does is not seen in the expression that has it.
+bool has_effects_maylongjmp(Node* node, void* arg) {
+    if (node == nullptr) return false;
+    const auto* statement = static_cast<const Volatile*>(arg)->statement;
+    if (IsA(node, SubPlan) &&
+        !may_run_twice_maylongjmp(
+            original_subplan(statement, reinterpret_cast<const SubPlan*>(node)->plan_id),
+            statement))
+        return true;
+    return walk_expression(node, has_effects_maylongjmp, arg);
+}
+
+}  // namespace
+
+bool may_run_twice_maylongjmp(const Plan* plan, const PlannedStmt* statement) {
+    if (plan == nullptr) return true;
+    // An initplan is evaluated once wherever its node is initialised.
+    if (runs_once(plan) || plan->initPlan != NIL) return false;
+    Volatile effects{statement};
+    for (const List* list : {plan->targetlist, plan->qual, own_expressions_maylongjmp(plan)}) {
+        auto* node = reinterpret_cast<Node*>(const_cast<List*>(list));
+        if (contain_volatile_functions(node) || has_effects_maylongjmp(node, &effects))
             return false;
     }
-    // An initplan is evaluated once wherever its node is initialised.
-    const bool constant =
-        !IsA(plan, Result) ||
-        !contain_volatile_functions(reinterpret_cast<const Result*>(plan)->resconstantqual);
-    const bool values =
-        !IsA(plan, ValuesScan) || !contain_volatile_functions(reinterpret_cast<Node*>(
-                                      reinterpret_cast<const ValuesScan*>(plan)->values_lists));
-    return plan->initPlan == NIL && constant && values &&
-           !contain_volatile_functions(reinterpret_cast<Node*>(plan->targetlist)) &&
-           !contain_volatile_functions(reinterpret_cast<Node*>(plan->qual)) &&
-           may_run_twice_maylongjmp(plan->lefttree) && may_run_twice_maylongjmp(plan->righttree);
+    const ListCell* cell;
+    foreach (cell, further_children(plan))
+        if (!may_run_twice_maylongjmp(static_cast<const Plan*>(lfirst(cell)), statement))
+            return false;
+    if (IsA(plan, SubqueryScan) &&
+        !may_run_twice_maylongjmp(reinterpret_cast<const SubqueryScan*>(plan)->subplan, statement))
+        return false;
+    return may_run_twice_maylongjmp(plan->lefttree, statement) &&
+           may_run_twice_maylongjmp(plan->righttree, statement);
 }
 
 List* further_children(const Plan* plan) {
@@ -83,7 +155,7 @@ bool reads_foreign_table(const Plan* plan, const PlannedStmt* statement) {
 }
 
 std::optional<Built> Builder::rows(Plan* plan) {
-    if (!pg_call([&] { return may_run_twice_maylongjmp(plan); }))
+    if (!pg_call([&] { return may_run_twice_maylongjmp(plan, statement_); }))
         return refuse<Built>("rows of other tables");
     if (pg_call([&] { return bms_overlap(plan->extParam, translator_.outer().varying); }))
         return refuse<Built>("rows of other tables that depend on an enclosing query");

@@ -102,7 +102,8 @@ std::optional<Core> Builder::shimmed(Plan* plan) {
         return copy;
     });
     if (!pg_call([&] {
-            return may_run_twice_maylongjmp(child) && !functions_have_effects_maylongjmp(child);
+            return may_run_twice_maylongjmp(child, statement_) &&
+                   !functions_have_effects_maylongjmp(child);
         }))
         return refuse("rows of a scan with side effects");
 

@@ -170,12 +170,7 @@ void Builder::add_subplans(Core& core, Node* expr, bool condition) {
             if (find_leaf(core.scope, reinterpret_cast<Node*>(subplan)) >= 0) continue;
             // An attempt that fails must leave nothing behind.
             Core attempt = core;
-            const std::map<int, Built> ctes = ctes_;
-            const size_t tables = tables_.size();
-            const size_t nodes = nodes_.size();
-            const size_t rows = row_plans_.size();
-            const size_t parameters = translator_.parameters().size();
-            Bitmapset* relids = pg_call([&] { return bms_copy(relids_); });
+            const Progress before = progress();
             std::string reason = std::exchange(reason_, {});
             const bool added = add_subplan(attempt, subplan, list == found.unknown_is_false);
             std::string failure = std::exchange(reason_, std::move(reason));
@@ -183,12 +178,7 @@ void Builder::add_subplans(Core& core, Node* expr, bool condition) {
                 core = std::move(attempt);
                 continue;
             }
-            ctes_ = ctes;
-            tables_.resize(tables);
-            nodes_.resize(nodes);
-            row_plans_.resize(rows);
-            translator_.truncate_parameters(parameters);
-            relids_ = relids;
+            go_back(before);
             if (subplan_reason_.empty()) subplan_reason_ = std::move(failure);
         }
     }

@@ -7,6 +7,7 @@
 
 #include "exec/query.h"
 #include "pg/bridge/bridge.h"
+#include "pg/guc/settings.h"
 #include "pg/plan/sql_type.h"
 
 namespace loom::pg {
@@ -261,10 +262,41 @@ Expr placeholder(const Node* expr) {
 
 }  // namespace
 
+Builder::Progress Builder::progress() const {
+    return {ctes_,
+            tables_.size(),
+            nodes_.size(),
+            row_plans_.size(),
+            translator_.parameters().size(),
+            pg_call([&] { return bms_copy(relids_); })};
+}
+
+void Builder::go_back(const Progress& progress) {
+    ctes_ = progress.ctes;
+    tables_.resize(progress.tables);
+    nodes_.resize(progress.nodes);
+    row_plans_.resize(progress.row_plans);
+    translator_.truncate_parameters(progress.parameters);
+    relids_ = progress.relids;
+}
+
 std::optional<Built> Builder::build(Plan* plan, Order order) {
     top_ = false;
     if (!reads_foreign_table(plan, statement_) && !IsA(plan, Hash) && !IsA(plan, Material))
         return rows(plan);
+    if (!g_shim) return build_node(plan, order);
+    // Rows of what the engine lacks are as good as those of a table.
+    const Progress before = progress();
+    auto built = build_node(plan, order);
+    if (built || order == Order::kKept || IsA(plan, Hash)) return built;
+    std::string reason = std::exchange(reason_, {});
+    go_back(before);
+    built = rows(plan);
+    if (!built) reason_ = std::move(reason);
+    return built;
+}
+
+std::optional<Built> Builder::build_node(Plan* plan, Order order) {
     auto built = core(plan, order);
     if (!built || !add_quals(*built, plan->qual, plan->plan_rows)) return std::nullopt;
     return add_target_list(std::move(*built), plan);

@@ -80,6 +80,7 @@ class Builder {
     using Keys = std::vector<plan::SortKey>;
 
     std::optional<Built> build(Plan* plan, Order order);
+    std::optional<Built> build_node(Plan* plan, Order order);
     std::optional<Core> core(Plan* plan, Order order);
     bool add_filter(Core& core, const std::vector<plan::Expr>& predicates, double rows);
     bool add_quals(Core& core, List* quals, double rows);
@@ -162,6 +163,11 @@ class Builder {
     bool join_lifted(plan::Operator& join, const std::vector<Lifted>& lifted,
                      const OuterValues& outer, bool keys_only);
 
+    /// What a builder has come to know, so that an attempt that fails may leave nothing behind.
+    struct Progress;
+    Progress progress() const;
+    void go_back(const Progress& progress);
+
     PlannedStmt* statement_;
     Translator translator_;
     std::vector<ScanTable> tables_;
@@ -175,6 +181,15 @@ class Builder {
     std::map<int, Built> ctes_;
     int shared_ = 0;
     const Plan* correlated_aggregate_ = nullptr;  ///< may have a group for each outer row
+};
+
+struct Builder::Progress {
+    std::map<int, Built> ctes;
+    size_t tables;
+    size_t nodes;
+    size_t row_plans;
+    size_t parameters;
+    Bitmapset* relids;
 };
 
 /// Returns the columns of a node below as `varno` Vars.
@@ -208,7 +223,7 @@ bool is_shimmed(const Plan* plan);
 bool is_updatable_at_cursor(const Plan* plan);
 /// Returns whether a plan may be executed a second time, should the engine give up, without anyone
 /// noticing.
-bool may_run_twice_maylongjmp(const Plan* plan);
+bool may_run_twice_maylongjmp(const Plan* plan, const PlannedStmt* statement);
 /// Returns plan `number` of the statement's subplans as the planner made it, which a LoomScan may
 /// stand for by now; null if there is none.
 Plan* original_subplan(const PlannedStmt* statement, int number);

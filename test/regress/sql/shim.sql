@@ -53,8 +53,29 @@ CREATE FUNCTION talks(int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS
     $$ BEGIN RAISE NOTICE 'asked for %', $1; RETURN $1; END $$;
 SELECT talks(1), ctid FROM t WHERE n = talks(2);
 
+-- What the engine lacks feeds it with rows, if it may be computed a second time.
+EXPLAIN (COSTS OFF) SELECT t.g, count(*) FROM t JOIN (SELECT unnest(ARRAY[n, n + 1]) u FROM t WHERE s ~ '[1-4]') x ON x.u = t.n
+    GROUP BY t.g;
+SELECT t.g, count(*) FROM t JOIN (SELECT unnest(ARRAY[n, n + 1]) u FROM t WHERE s ~ '[1-4]') x ON x.u = t.n
+    GROUP BY t.g ORDER BY t.g;
+EXPLAIN (COSTS OFF) WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 20)
+    SELECT count(*) FROM r JOIN t USING (n);
+WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 20) SELECT count(*) FROM r JOIN t USING (n);
+CREATE SEQUENCE ticks;
+SELECT count(*) FROM t JOIN (SELECT n FROM t WHERE (SELECT nextval('ticks') + g) > 0 OFFSET 0) x USING (n);
+SELECT nextval('ticks');
+
 RESET pg_loom.shim;
 SET client_min_messages = warning;
 DROP SCHEMA shim CASCADE;
 RESET client_min_messages;
 RESET search_path;
+
+-- The same rows beside those of a file.
+EXPLAIN (COSTS OFF) SELECT count(*) FROM six_p t JOIN (SELECT unnest(ARRAY[id, id]) u FROM six_h) w ON w.u = t.id;
+SELECT same('SELECT count(*), sum(t.id) FROM %t t
+    JOIN (SELECT id, row_number() OVER (ORDER BY id) r FROM six_h) w USING (id) WHERE r > 2', 'six');
+SELECT same('WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 4)
+    SELECT id, count(*) FROM c JOIN %t t ON t.id = c.n GROUP BY id', 'six');
+SELECT same('SELECT count(*) FROM (SELECT id FROM six_h UNION ALL SELECT unnest(ARRAY[id, id]) FROM six_h) o JOIN %t USING (id)', 'six');
+SELECT same('SELECT id FROM %t WHERE id::float8 IN (SELECT id::numeric FROM six_h)', 'six');
