@@ -84,6 +84,34 @@ Value QueryMaker::membership(int depth, const Scope& scope) {
             TypeId::kBool};
 }
 
+Value QueryMaker::regex(const Scope& scope) {
+    Value text = expression(TypeId::kText, 1, scope);
+    SqlTree pattern = sql(random_.pick({"'^a'",
+                                        "'a$'",
+                                        "'b|日'",
+                                        "'^.?$'",
+                                        "'[^a-z]'",
+                                        "'(a|b)+_'",
+                                        "''",
+                                        "'^$'",
+                                        "'row 1.*[02468]$'",
+                                        "'x{2}'",
+                                        "'[à-ÿ]'",
+                                        "'\\\\'",
+                                        "'\\.'",
+                                        "'\\d\\d'",
+                                        "'^\\w+$'",
+                                        "'(.)\\1'",
+                                        "'(?i)A'",
+                                        "'[[:alpha:]]$'",
+                                        "'a[_-]?b'",
+                                        "'row (1|2)[0-9]{2}$'"}));
+    return {typed(TypeId::kBool,
+                  sql("(", {std::move(text.tree), std::move(pattern)},
+                      random_.pick({" ~ ", " ~ ", " !~ ", " ~* ", " !~* ", " SIMILAR TO "}), ")")),
+            TypeId::kBool};
+}
+
 Value QueryMaker::like(const Scope& scope) {
     Value text = expression(TypeId::kText, 1, scope);
     SqlTree pattern =
@@ -171,7 +199,8 @@ Value QueryMaker::condition(int depth, const Scope& scope) {
     const int choice = random_.between(0, 99);
     if (choice < 45) return comparison(depth, scope);
     if (choice < 57) return membership(depth, scope);
-    if (choice < 65) return like(scope);
+    if (choice < 62) return like(scope);
+    if (choice < 65) return regex(scope);
     if (choice < 75) {
         const TypeId type = type_of_scope(scope);
         SqlTree tested = expression(type, depth - 1, scope).tree;

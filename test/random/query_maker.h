@@ -85,6 +85,7 @@ class QueryMaker {
     Value comparison(int depth, const Scope& scope);
     Value membership(int depth, const Scope& scope);
     Value like(const Scope& scope);
+    Value regex(const Scope& scope);
     std::optional<Value> subquery_condition(const Scope& scope);
     std::optional<Value> scalar_subquery(plan::TypeId type, const Scope& scope);
     plan::TypeId type_of_scope(const Scope& scope);

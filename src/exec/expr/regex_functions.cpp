@@ -2,6 +2,8 @@
 // engine has an automaton for.
 
 #include <cstring>
+#include <deque>
+#include <mutex>
 
 #include "exec/expr/registry.h"
 #include "exec/fault.h"
@@ -16,11 +18,34 @@ using plan::TypeId;
 using regex::Answer;
 using regex::Automaton;
 using regex::Case;
+using regex::Locale;
 using sql::Bytes;
 
 struct RegexState : BoundState {
     std::shared_ptr<const Automaton> automaton;
 };
+
+// A query compiles its patterns several times: to see whether it can, for EXPLAIN, to run. What
+// came last is kept, also that there is none.
+std::shared_ptr<const Automaton> compiled(const std::string& pattern, Case match_case,
+                                          Locale locale) {
+    struct Known {
+        std::string pattern;
+        Case match_case;
+        Locale locale;
+        std::shared_ptr<const Automaton> automaton;
+    };
+    constexpr size_t kKeep = 8;
+    static std::mutex mutex;
+    static std::deque<Known> known;
+    const std::lock_guard lock(mutex);
+    for (const Known& one : known)
+        if (one.match_case == match_case && one.locale == locale && one.pattern == pattern)
+            return one.automaton;
+    if (known.size() == kKeep) known.pop_front();
+    known.push_back({pattern, match_case, locale, Automaton::compile(pattern, match_case, locale)});
+    return known.back().automaton;
+}
 
 [[noreturn]] void raise_unsure() {
     throw Unrepresentable("a regular expression meets a character whose class the locale decides");
@@ -52,13 +77,18 @@ template <bool kNegated, Case kCase>
 bool bind_match(std::span<const Expr> args, BoundFunction* bound, std::string* reason) {
     const Expr& pattern = args[1];
     auto state = std::make_shared<RegexState>();
-    if (pattern.value.known()) state->automaton = Automaton::compile(pattern.value.bytes, kCase);
+    if (pattern.value.known())
+        state->automaton = compiled(pattern.value.bytes, kCase, static_cast<Locale>(pattern.index));
     if (state->automaton == nullptr) {
         *reason = "a regular expression that the engine has no automaton for";
         return false;
     }
+    // Rows may be out when a text turns up that the engine cannot decide.
+    if (state->automaton->may_be_unsure()) {
+        *reason = "a regular expression with classes of characters that the locale decides";
+        return false;
+    }
     bound->kernel = match<kNegated>;
-    bound->may_fault = state->automaton->may_be_unsure();
     bound->state = std::move(state);
     return true;
 }

@@ -177,8 +177,9 @@ bool Determiniser::run() {
     return true;
 }
 
-std::shared_ptr<const Automaton> Automaton::compile(std::string_view pattern, Case match_case) {
-    const std::optional<Tree> tree = parse(pattern, match_case);
+std::shared_ptr<const Automaton> Automaton::compile(std::string_view pattern, Case match_case,
+                                                    Locale locale) {
+    const std::optional<Tree> tree = parse(pattern, match_case, locale);
     if (!tree) return nullptr;
     const std::optional<ByteNfa> nfa = make_nfa(*tree);
     if (!nfa) return nullptr;

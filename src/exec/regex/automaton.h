@@ -24,7 +24,8 @@ class Automaton {
   public:
     /// Compiles a pattern that PostgreSQL takes; null if it is left to PostgreSQL (syntax.h), or
     /// needs too many states.
-    static std::shared_ptr<const Automaton> compile(std::string_view pattern, Case match_case);
+    static std::shared_ptr<const Automaton> compile(std::string_view pattern, Case match_case,
+                                                    Locale locale = Locale::kUnknown);
 
     /// Tells whether the pattern matches anywhere in a text of valid UTF-8.
     Answer match(sql::Bytes text) const noexcept;

@@ -99,6 +99,20 @@ TEST(Regex, KnowsWhatTheLocaleDecides) {
     EXPECT_EQ(answer("a\\d", "é"), Answer::kNo);
 }
 
+TEST(Regex, TakesClassesOfKnownLocales) {
+    const auto answer_in = [](Locale locale, const char* pattern, const std::string& text) {
+        return Automaton::compile(pattern, Case::kSensitive, locale)->match(bytes(text));
+    };
+    EXPECT_EQ(answer_in(Locale::kC, "\\w", "é"), Answer::kNo);
+    EXPECT_EQ(answer_in(Locale::kC, "\\W", "é"), Answer::kYes);
+    EXPECT_EQ(answer_in(Locale::kC, "\\s", "\u00A0"), Answer::kNo);
+    EXPECT_EQ(answer_in(Locale::kProcess, "^\\d$", "٣"), Answer::kNo);
+    EXPECT_EQ(answer_in(Locale::kProcess, "^\\w$", "é"), Answer::kUnsure);
+    // The process of the test runs in C.
+    EXPECT_EQ(answer_in(Locale::kProcess, "^\\s$", "\u2003"), Answer::kNo);
+    EXPECT_EQ(answer_in(Locale::kProcess, "^\\s$", "\t"), Answer::kYes);
+}
+
 TEST(Regex, LeavesTheRestToPostgresql) {
     for (const char* pattern :
          {"(a)\\1", "(?=a)", "(?!a)",   "(?<=a)b", "(?i)a",    "***=a",       "***:a",   "\\ya",

@@ -1,6 +1,7 @@
 #include "exec/regex/syntax.h"
 
 #include <algorithm>
+#include <cwctype>
 
 namespace loom::exec::regex {
 
@@ -17,13 +18,32 @@ bool is_alphanumeric(uint32_t c) {
     return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-// What a class holds beyond ASCII depends on the locale.
-void add_beyond_ascii(CharSet& set) {
+// The code points that the C library takes for blanks, apart from those that all locales do.
+CharSet process_blanks() {
+    CharSet blanks;
+    for (uint32_t c = 0x1C; c <= 0xFFFF; ++c)
+        if (c != ' ' && std::iswspace(static_cast<wint_t>(c)) != 0) blanks.add(c, c);
+    return blanks;
+}
+
+// What a class holds beyond ASCII depends on the locale. Digits are ASCII by the C standard.
+void add_beyond_ascii(bool digits_only, Locale locale, CharSet& set) {
+    if (locale == Locale::kC || (locale == Locale::kProcess && digits_only)) return;
+    set.add_unsure(0x80, kLastCodePoint);
+}
+
+void add_blanks(Locale locale, CharSet& set) {
+    set.add('\t', '\r');
+    set.add(' ', ' ');
+    if (locale == Locale::kProcess) return set.add(process_blanks());
+    if (locale == Locale::kC) return;
+    // ICU has the separators of information among its blanks.
+    set.add_unsure(0x1C, 0x1F);
     set.add_unsure(0x80, kLastCodePoint);
 }
 
 // Adds a class by its name within [: :]; false for one whose ASCII part is not the same everywhere.
-bool add_class(std::string_view name, Case match_case, CharSet& set) {
+bool add_class(std::string_view name, Case match_case, Locale locale, CharSet& set) {
     const bool both_cases = match_case == Case::kInsensitive;
     if (name == "xdigit") {
         for (const auto& [first, last] : {CodeRange{'0', '9'}, {'a', 'f'}, {'A', 'F'}})
@@ -40,20 +60,18 @@ bool add_class(std::string_view name, Case match_case, CharSet& set) {
     if (upper) set.add('A', 'Z');
     if (digits) set.add('0', '9');
     if (word) set.add('_', '_');
-    const bool space = name == "space";
-    if (space) {
-        set.add('\t', '\r');
-        set.add(' ', ' ');
-        // ICU has the separators of information among its blanks.
-        set.add_unsure(0x1C, 0x1F);
+    if (name == "space") {
+        add_blanks(locale, set);
+        return true;
     }
-    add_beyond_ascii(set);
-    return lower || upper || digits || space;
+    add_beyond_ascii(digits && !letters, locale, set);
+    return lower || upper || digits;
 }
 
 class Parser {
   public:
-    Parser(std::string_view pattern, Case match_case) : rest_(pattern), case_(match_case) {}
+    Parser(std::string_view pattern, Case match_case, Locale locale)
+        : rest_(pattern), case_(match_case), locale_(locale) {}
 
     bool parse(Tree& tree) { return alternatives(tree, 0) && rest_.empty(); }
 
@@ -83,6 +101,7 @@ class Parser {
 
     std::string_view rest_;
     Case case_;
+    Locale locale_;
 };
 
 bool Parser::take_character(uint32_t& c) {
@@ -212,7 +231,7 @@ bool Parser::plain_escape(uint32_t letter, uint32_t& c) const {
 
 bool Parser::add_named(std::string_view name, bool negated, CharSet& set) const {
     CharSet named;
-    if (!add_class(name, case_, named)) return false;
+    if (!add_class(name, case_, locale_, named)) return false;
     if (negated) named.complement();
     set.add(named);
     return true;
@@ -315,12 +334,12 @@ void normalise(Tree& tree) {
 
 }  // namespace
 
-std::optional<Tree> parse(std::string_view pattern, Case match_case) {
+std::optional<Tree> parse(std::string_view pattern, Case match_case, Locale locale) {
     // Directors and embedded options.
     if (pattern.starts_with("***") || pattern.find('\0') != std::string_view::npos)
         return std::nullopt;
     Tree tree;
-    if (!Parser(pattern, match_case).parse(tree)) return std::nullopt;
+    if (!Parser(pattern, match_case, locale).parse(tree)) return std::nullopt;
     normalise(tree);
     return tree;
 }

@@ -12,6 +12,14 @@ namespace loom::exec::regex {
 
 enum class Case : uint8_t { kSensitive, kInsensitive };
 
+/// Which locale decides what is a letter, a digit or a blank. The values travel in plans, as the
+/// `index` of the constant pattern.
+enum class Locale : int8_t {
+    kUnknown = -1,
+    kC = 0,       ///< ASCII only
+    kProcess = 1  ///< that of the process, by the C library
+};
+
 struct Tree {
     enum class Kind : uint8_t {
         kSet,           ///< one character of `set`
@@ -31,6 +39,6 @@ struct Tree {
 /// Parses a pattern that PostgreSQL takes, or returns nothing if it has what is left to PostgreSQL:
 /// options, back references, conditions on what lies around, collating elements, word boundaries,
 /// other than ASCII letters without case. A pattern that PostgreSQL refuses may pass.
-std::optional<Tree> parse(std::string_view pattern, Case match_case);
+std::optional<Tree> parse(std::string_view pattern, Case match_case, Locale locale);
 
 }  // namespace loom::exec::regex

@@ -111,6 +111,14 @@ bool collation_is_c_maylongjmp(Oid collation) {
 #endif
 }
 
+bool ctype_is_c_maylongjmp(Oid collation) {
+#if PG_VERSION_NUM >= 180000
+    return OidIsValid(collation) && pg_newlocale_from_collation(collation)->ctype_is_c;
+#else
+    return lc_ctype_is_c(collation);
+#endif
+}
+
 bool may_read_server_files() noexcept {
     return has_privs_of_role(GetUserId(), ROLE_PG_READ_SERVER_FILES);
 }

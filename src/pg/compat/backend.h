@@ -164,6 +164,7 @@ inline void insert_attributes_maylongjmp(Relation pg_attribute, TupleDesc descri
 
 /// Returns whether a collation orders text by bytes.
 bool collation_is_c_maylongjmp(Oid collation);
+bool ctype_is_c_maylongjmp(Oid collation);
 
 /// Returns whether the current user has the rights of pg_read_server_files.
 bool may_read_server_files() noexcept;

@@ -365,6 +365,8 @@ Translator::Result Translator::walk_call(Oid function, List* args, Oid collation
     if (exec::find_function(function) == nullptr)
         return refuse(std::string(what) + " " + function_name(function) +
                       " is not one of the engine's");
+    if (is_regex(function) && arguments[1].kind == ExprKind::kConstant)
+        arguments[1].index = regex_locale(collation);
     const auto type = exec::result_type(function, arguments, &reason);
     if (!type)
         return refuse(reason.empty() ? std::string(what) + " " + function_name(function) : reason);

@@ -1,9 +1,11 @@
 #include "pg/plan/regex.h"
 
+#include "exec/regex/syntax.h"
 #include "pg/bridge/bridge.h"
 
 extern "C" {
 #include "catalog/pg_collation.h"
+#include "catalog/pg_database.h"
 #include "utils/fmgroids.h"
 }
 
@@ -37,6 +39,19 @@ bool regex_ignores_collation(Oid function, Oid collation) noexcept {
         default:
             return collation == DEFAULT_COLLATION_OID;
     }
+}
+
+int regex_locale(Oid collation) {
+    using exec::regex::Locale;
+    return static_cast<int>(pg_call([&] {
+        if (ctype_is_c_maylongjmp(collation)) return Locale::kC;
+        if (collation != DEFAULT_COLLATION_OID) return Locale::kUnknown;
+        HeapTuple tuple = SearchSysCache1(DATABASEOID, ObjectIdGetDatum(MyDatabaseId));
+        if (!HeapTupleIsValid(tuple)) return Locale::kUnknown;
+        const char provider = reinterpret_cast<Form_pg_database>(GETSTRUCT(tuple))->datlocprovider;
+        ReleaseSysCache(tuple);
+        return provider == COLLPROVIDER_LIBC ? Locale::kProcess : Locale::kUnknown;
+    }));
 }
 
 bool is_valid_regex(Oid function, Oid collation, const std::string& pattern) {
