@@ -61,6 +61,7 @@ void PlanCompiler::add_build_side(Stream& probe, const Operator& build,
     Stream stream = compile(build, below);
     const int join = static_cast<int>(probe.pipeline().joins.size()) - 1;
     std::vector<int> key_slots;
+    key_slots.reserve(keys.size());
     for (const Expr& key : keys) key_slots.push_back(expression_slot(stream, key));
 
     // Stored are the columns that are needed, then the keys that are not among them. A group key

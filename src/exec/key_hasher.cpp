@@ -27,7 +27,7 @@ void add_column(const Vector& vector, int64_t count, bool first, uint64_t* hashe
 
 }  // namespace
 
-KeyHasher::KeyHasher(std::vector<plan::Type> types, base::MemoryBudget* budget)
+KeyHasher::KeyHasher(const std::vector<plan::Type>& types, base::MemoryBudget* budget)
     : values_(budget), validity_(budget) {
     for (const plan::Type type : types) {
         Column column;

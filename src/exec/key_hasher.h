@@ -22,7 +22,7 @@ inline uint64_t add_to_key(uint64_t key, uint64_t column, bool first) noexcept {
 /// Hashes keys of several columns. Owned by one worker.
 class KeyHasher {
   public:
-    KeyHasher(std::vector<plan::Type> types, base::MemoryBudget* budget);
+    KeyHasher(const std::vector<plan::Type>& types, base::MemoryBudget* budget);
 
     /// Sets hashes[i] to that of row i of the columns, which may have any form.
     void hash(std::span<const Vector> columns, int64_t count, uint64_t* hashes);

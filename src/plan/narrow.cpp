@@ -111,8 +111,8 @@ Map narrow_join(Operator& op, const Needed& needed) {
         need(predicate, probe);
         need(predicate, build, probe_width);
     }
-    const Map probe_map = narrow(op.inputs[0], probe);
-    const Map build_map = narrow(op.inputs[1], build);
+    Map probe_map = narrow(op.inputs[0], probe);
+    Map build_map = narrow(op.inputs[1], build);
     remap(op.probe_keys, probe_map);
     remap(op.build_keys, build_map);
     const int new_probe_width = static_cast<int>(op.inputs[0].output.size());

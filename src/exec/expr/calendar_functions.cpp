@@ -144,12 +144,13 @@ void part_of_timestamp(const KernelCall& call) {
         if (!sql::is_valid_timestamp(time)) return 0;
         const sql::Int128 value = sql::field_of_timestamp(field, time);
         const auto whole = static_cast<int64_t>(value);
+        const int64_t seconds = whole / 1'000'000;
         switch (field) {
             case Field::kSecond:
-                return static_cast<double>(whole / 1'000'000) +
+                return static_cast<double>(seconds) +
                        static_cast<double>(whole % 1'000'000) / 1'000'000.0;
             case Field::kMilliseconds:
-                return static_cast<double>(whole / 1'000'000) * 1000.0 +
+                return static_cast<double>(seconds) * 1000.0 +
                        static_cast<double>(whole % 1'000'000) / 1000.0;
             case Field::kEpoch:
                 fault.raise(sql::kOther, value >= INT64_MAX);

@@ -245,6 +245,7 @@ TEST(Text, LikeFollowsPostgres) {
     const auto like = [&](const char* pattern, const std::vector<int>& expected) {
         for (const bool negated : {false, true}) {
             std::vector<Outcome> outcomes;
+            outcomes.reserve(expected.size());
             for (int value : expected) outcomes.push_back(is(i(negated ? 1 - value : value)));
             outcomes.push_back(is(null));
             check(call(negated ? 851 : 850, {column(0, text_type), text(pattern)}),
@@ -462,6 +463,7 @@ TEST(Functions, EachRefusalHasAReason) {
     // Every function, called with columns, either has a type or says why not.
     for (const FunctionInfo& info : registered_functions()) {
         std::vector<Expr> args;
+        args.reserve(static_cast<size_t>(info.arguments));
         for (int n = 0; n < info.arguments; ++n)
             args.push_back(info.types[n] == TypeId::kNumeric ? column(n, plan::make_numeric(38, 20))
                                                              : column(n, info.types[n]));

@@ -1,6 +1,7 @@
 #include "exec/expr/test_rows.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "exec/expr/program.h"
@@ -41,7 +42,7 @@ bool same(const Scalar& a, const Scalar& b) {
         case Scalar::Kind::kInt:
             return a.integer == b.integer;
         case Scalar::Kind::kFloat:
-            return std::memcmp(&a.number, &b.number, sizeof a.number) == 0 ||
+            return std::bit_cast<uint64_t>(a.number) == std::bit_cast<uint64_t>(b.number) ||
                    (a.number != a.number && b.number != b.number);
         case Scalar::Kind::kBytes:
             return a.bytes == b.bytes;
@@ -193,6 +194,7 @@ struct Batch {
 Batch run(const Expression& expression, const std::vector<OwnedVector>& columns, int64_t length) {
     Batch batch;
     std::vector<Vector> inputs;
+    inputs.reserve(columns.size());
     for (const OwnedVector& column : columns) inputs.push_back(column.vector());
     Evaluator evaluator(expression, nullptr);
     std::string faults[3];
@@ -304,6 +306,7 @@ std::vector<Outcome> evaluate_all(const Expr& expr, const std::vector<Column>& c
     }
     if (good.size() < rows && !columns.empty()) {
         std::vector<OwnedVector> vectors;
+        vectors.reserve(columns.size());
         for (const Column& column : columns) vectors.push_back(OwnedVector::plain(column));
         EXPECT_NE(run(expression, vectors, static_cast<int64_t>(rows)).fault, "");
     }

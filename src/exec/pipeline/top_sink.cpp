@@ -50,7 +50,7 @@ void TopSink::places(const Vector& column, KeyWords& words, uint64_t* out) const
 bool TopSink::drop_late_rows(Worker& worker, Frame& frame) const {
     const uint64_t last = bound_->last.load(std::memory_order_relaxed);
     if (last == UINT64_MAX) return true;
-    uint64_t place[kBatchRows];
+    uint64_t place[kBatchRows] = {};
     places(frame.fetch(slots_[static_cast<size_t>(keys_[0].column)]), worker.words, place);
     uint64_t mask[kMaskWords] = {};
     for (int64_t i = 0; i < frame.length(); ++i)

@@ -17,7 +17,6 @@ extern "C" {
 
 namespace loom::pg {
 
-using plan::Operator;
 using plan::OperatorKind;
 using plan::Type;
 using plan::TypeId;

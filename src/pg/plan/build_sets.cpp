@@ -185,6 +185,7 @@ std::optional<Core> Builder::grouping_sets(Agg* node, Order order) {
     if (!check(core.op)) return std::nullopt;
     if (order == Order::kKept && keeps_order(node)) {
         std::vector<int> groups;
+        groups.reserve(columns.size());
         for (const AttrNumber column : columns) groups.push_back(column - 1);
         if (!sort_groups(core, input, groups)) return std::nullopt;
     }

@@ -513,6 +513,7 @@ Translator::Result Translator::walk_choice(ExprKind kind, List* list, Oid functi
     std::vector<Expr> args;
     if (!all_args(list, &args)) return std::nullopt;
     std::vector<Expr*> values;
+    values.reserve(args.size());
     for (Expr& arg : args) values.push_back(&arg);
     Type type;
     if (!unify(values, &type)) return std::nullopt;
