@@ -195,6 +195,13 @@ std::vector<plan::SortKey> carry(const std::vector<plan::SortKey>& below, const 
     return keys;
 }
 
+bool loses_order(const Plan* plan) {
+    if (IsA(plan, SetOp)) return reinterpret_cast<const SetOp*>(plan)->strategy != SETOP_SORTED;
+    if (!IsA(plan, Agg)) return false;
+    const auto* agg = reinterpret_cast<const Agg*>(plan);
+    return agg->aggstrategy != AGG_SORTED || (agg->groupingSets != NIL && !keeps_order(agg));
+}
+
 }  // namespace
 
 std::optional<Builder::Keys> Builder::order_of(Plan* plan) {
@@ -206,18 +213,14 @@ std::optional<Builder::Keys> Builder::order_of(Plan* plan) {
                              node->sortOperators, node->collations, node->nullsFirst);
         }
         case T_Agg:
-            if (reinterpret_cast<Agg*>(plan)->aggstrategy != AGG_SORTED) return Keys{};
-            if (reinterpret_cast<Agg*>(plan)->groupingSets != NIL &&
-                !keeps_order(reinterpret_cast<Agg*>(plan)))
-                return Keys{};
-            [[fallthrough]];
+        case T_SetOp:
         case T_Group:
         case T_Unique:
         case T_Limit:
         case T_Material:
         case T_WindowAgg:
         case T_Result: {
-            if (outerPlan(plan) == nullptr) return Keys{};
+            if (outerPlan(plan) == nullptr || loses_order(plan)) return Keys{};
             const auto below = order_of(outerPlan(plan));
             if (!below) return std::nullopt;
             return carry(*below, plan->targetlist, OUTER_VAR);

@@ -193,7 +193,7 @@ std::optional<Core> Builder::grouping_sets(Agg* node, Order order) {
 }
 
 #if PG_VERSION_NUM >= 180000
-std::optional<Core> Builder::set_operation(SetOp*) {
+std::optional<Core> Builder::set_operation(SetOp*, Order) {
     return refuse("INTERSECT or EXCEPT with two inputs");
 }
 #else
@@ -208,7 +208,7 @@ plan::Expr flag_is(const Operator& input, int flag_column, int value) {
 }  // namespace
 
 // Both sides' rows come from one input, with a column that says which side: 0 or 1.
-std::optional<Core> Builder::set_operation(SetOp* node) {
+std::optional<Core> Builder::set_operation(SetOp* node, Order order) {
     Plan* input = outerPlan(&node->plan);
     auto below = build(input, Order::kAny);
     if (!below) return std::nullopt;
@@ -225,6 +225,15 @@ std::optional<Core> Builder::set_operation(SetOp* node) {
     auto core =
         all ? set_of_all(node, std::move(source)) : set_of_distinct(node, std::move(source));
     if (!core || !check(core->op)) return std::nullopt;
+    if (order == Order::kKept && node->strategy == SETOP_SORTED) {
+        // Which column of the input each column of the result is.
+        std::vector<int> columns;
+        if (all)
+            for (int i = 0; i < list_length(input->targetlist); ++i) columns.push_back(i);
+        else
+            for (int i = 0; i < node->numCols; ++i) columns.push_back(node->dupColIdx[i] - 1);
+        if (!sort_groups(*core, input, columns)) return std::nullopt;
+    }
     // The flag stands in the target list all the same; nothing reads it.
     core->substitutes.emplace_back(
         source_flag,

@@ -198,7 +198,7 @@ std::optional<Core> Builder::core(Plan* plan, Order order) {
         case T_WindowAgg:
             return window(reinterpret_cast<WindowAgg*>(plan));
         case T_SetOp:
-            return set_operation(reinterpret_cast<SetOp*>(plan));
+            return set_operation(reinterpret_cast<SetOp*>(plan), order);
         case T_Hash:
         case T_Material:
         case T_Memoize:

@@ -123,7 +123,7 @@ class Builder {
     bool group_by_lifted(Core& core, const std::vector<Lifted>& lifted);
     // build_sets.cpp
     std::optional<Core> grouping_sets(Agg* agg, Order order);
-    std::optional<Core> set_operation(SetOp* set);
+    std::optional<Core> set_operation(SetOp* set, Order order);
     std::optional<Core> set_of_distinct(SetOp* set, Core input);
     std::optional<Core> set_of_all(SetOp* set, Core input);
     plan::Operator share(plan::Operator op);

@@ -43,6 +43,12 @@ FROM unnest(ARRAY[
     'v.x, t.word FROM (VALUES (1, ''a''), (5, NULL), (NULL, ''c''), (5, ''d'')) v(x, y) LEFT JOIN %t t ON t.id = v.x', 'count(*) FROM %t t JOIN (VALUES (1), (2), (2)) v(x) ON t.id % 3 = v.x',
     't.id, r.n FROM %t t, (SELECT 7 AS n OFFSET 0) r WHERE t.id < 4', 'id FROM %t WHERE id < 40 AND current_setting(''work_mem'') <> ''''', 'id FROM %t WHERE id < 40 AND current_setting(''work_mem'') = ''''',
     'sum(id) FROM %t WHERE (SELECT count(*) FROM six_h) > 100', 'sum(id), count(*) FROM %t WHERE (SELECT count(*) FROM six_h) = 6']) query;
+-- A set operation that sorts gives PostgreSQL the order that the query asks for.
+SET enable_hashagg = off;
+SELECT same('SELECT array_agg(c) FROM (SELECT ' || query || ' ORDER BY 1 LIMIT 20) x') AS result, query FROM unnest(ARRAY[
+    'i4 AS c FROM %t EXCEPT SELECT id FROM %t', 'i4 AS c FROM %t EXCEPT ALL SELECT id FROM %t', 'i2 % 90 AS c FROM %t INTERSECT SELECT id FROM %t',
+    'i2 % 90 AS c FROM %t INTERSECT ALL SELECT id % 80 FROM %t']) query;
+RESET enable_hashagg;
 EXPLAIN (COSTS OFF) SELECT word, b, grouping(b), count(*) FROM all_types_p GROUP BY ROLLUP (word, b);
 EXPLAIN (COSTS OFF) WITH c AS MATERIALIZED (SELECT word, count(*) AS n FROM all_types_p GROUP BY word) SELECT a.word FROM c a JOIN c b USING (n);
 EXPLAIN (COSTS OFF) SELECT id FROM all_types_p WHERE id < 50 EXCEPT SELECT i4 FROM all_types_p;
