@@ -15,6 +15,8 @@ constexpr uint64_t kPage = 4096;
 constexpr uint64_t kHugePage = uint64_t{2} << 20;
 constexpr uint64_t kRegion = uint64_t{32} << 20;
 constexpr uint64_t kRegionPages = kRegion / kPage;
+constexpr uint64_t kPerHuge = kHugePage / kPage;
+constexpr uint64_t kHugePages = kRegion / kHugePage;
 // Larger blocks have mappings of their own.
 constexpr uint64_t kMaxShared = kRegion / 4;
 // Blocks begin at different cache lines of a page. Otherwise lines at one offset of many blocks, as
@@ -79,7 +81,6 @@ class PageHeap::Region {
             const uint64_t end = std::min(next(page, true), page + pages);
             if (end - page == pages) {
                 mark(page, end, true);
-                offered_ = false;
                 return begin_ + page * kPage;
             }
             longest = std::max(longest, end - page);
@@ -93,9 +94,16 @@ class PageHeap::Region {
         mark(page, page + pages, false);
         longest_ = kRegionPages;
     }
-    void offer_all() noexcept {
-        if (!offered_) offer(begin_, kRegion);
-        offered_ = true;
+    /// Lets the system take the huge pages of which nothing is used.
+    void offer_unused() noexcept {
+        const auto is_unused = [&](uint64_t huge) {
+            return !offered_[huge] && next(huge * kPerHuge, true) >= (huge + 1) * kPerHuge;
+        };
+        for (uint64_t huge = 0; huge < kHugePages; ++huge) {
+            const uint64_t first = huge;
+            for (; huge < kHugePages && is_unused(huge); ++huge) offered_[huge] = true;
+            if (huge > first) offer(begin_ + first * kHugePage, (huge - first) * kHugePage);
+        }
     }
 
   private:
@@ -111,6 +119,7 @@ class PageHeap::Region {
     }
     void mark(uint64_t begin, uint64_t end, bool used) noexcept {
         for (uint64_t page = begin; page < end; ++page) {
+            offered_[page / kPerHuge] = false;
             const uint64_t bit = uint64_t{1} << (page % 64);
             used_[page / 64] = used ? used_[page / 64] | bit : used_[page / 64] & ~bit;
         }
@@ -121,7 +130,7 @@ class PageHeap::Region {
     uint64_t used_[kRegionPages / 64] = {};
     uint64_t free_ = kRegionPages;
     uint64_t longest_ = kRegionPages;  ///< no longer run of unused pages is there
-    bool offered_ = false;
+    bool offered_[kHugePages] = {};
 };
 
 PageHeap& PageHeap::instance() {
@@ -212,16 +221,14 @@ void PageHeap::trim(uint64_t keep) noexcept {
     uint64_t kept = 0;
     for (auto it = regions_.begin(); it != regions_.end();) {
         Region& region = *it->second;
-        if (!region.unused()) {
-            ++it;
-        } else if (kept + kRegion <= keep) {
-            kept += kRegion;
-            region.offer_all();
-            ++it;
-        } else {
+        if (region.unused() && kept + kRegion > keep) {
             mapped_ -= kRegion;
             it = regions_.erase(it);
+            continue;
         }
+        if (region.unused()) kept += kRegion;
+        region.offer_unused();
+        ++it;
     }
     for (auto it = large_.begin(); it != large_.end();) {
         if (kept + it->first <= keep) {
