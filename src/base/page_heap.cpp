@@ -11,6 +11,19 @@ namespace loom::base {
 
 namespace {
 
+// Under AddressSanitizer each block is one of malloc's, so that it sees what lies outside.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kByMalloc = true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+constexpr bool kByMalloc = true;
+#else
+constexpr bool kByMalloc = false;
+#endif
+#else
+constexpr bool kByMalloc = false;
+#endif
+
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kHugePage = uint64_t{2} << 20;
 constexpr uint64_t kRegion = uint64_t{32} << 20;
@@ -145,20 +158,9 @@ PageHeap::~PageHeap() {
     for (const auto& [bytes, begin] : large_) munmap(begin, bytes);
 }
 
-// Under AddressSanitizer each block is one of malloc's, so that it sees what lies outside.
-#if defined(__SANITIZE_ADDRESS__)
-
 uint8_t* PageHeap::allocate(uint64_t bytes) noexcept {
-    return static_cast<uint8_t*>(std::aligned_alloc(kLine, round_up(bytes, kLine)));
-}
-
-void PageHeap::free(uint8_t* block, uint64_t bytes) noexcept {
-    std::free(block);
-}
-
-#else
-
-uint8_t* PageHeap::allocate(uint64_t bytes) noexcept {
+    if constexpr (kByMalloc)
+        return static_cast<uint8_t*>(std::aligned_alloc(kLine, round_up(bytes, kLine)));
     const std::lock_guard lock(mutex_);
     try {
         uint8_t* block =
@@ -171,6 +173,7 @@ uint8_t* PageHeap::allocate(uint64_t bytes) noexcept {
 }
 
 void PageHeap::free(uint8_t* block, uint64_t bytes) noexcept {
+    if constexpr (kByMalloc) return std::free(block);
     const std::lock_guard lock(mutex_);
     used_ -= bytes;
     if (bytes <= kMaxShared) {
@@ -189,8 +192,6 @@ void PageHeap::free(uint8_t* block, uint64_t bytes) noexcept {
         mapped_ -= mapped;
     }
 }
-
-#endif
 
 uint8_t* PageHeap::allocate_pages(uint64_t pages) {
     const uint64_t offset = colour_++ % kColours * kLine;

@@ -35,6 +35,8 @@ class Expression {
     const std::vector<int>& columns() const noexcept;
     /// Whether evaluation can raise SqlFault or Unrepresentable.
     bool may_fault() const noexcept;
+    /// Whether evaluation can raise Unrepresentable, where PostgreSQL has a value.
+    bool may_give_up() const noexcept;
     /// Whether the value is the same for all rows.
     bool is_constant() const noexcept;
 

@@ -170,8 +170,8 @@ void Query::State::Run::add_pairs(State& state) {
     pairs.emplace(p.joins[p.steps[0].join].scattered, p.scattered);
     const auto workers = static_cast<int>(std::clamp<int64_t>(pairs->size(), 1, state.crew.size()));
     // Half of it for tables; the other half for what their rows go into.
-    const uint64_t memory = std::max(state.room(), state.memory / 4);
-    const uint64_t allowance = memory / (2 * static_cast<uint64_t>(workers));
+    const uint64_t held = std::max(state.room(), state.memory / 4);
+    const uint64_t allowance = held / (2 * static_cast<uint64_t>(workers));
     for (int worker = 0; worker < workers; ++worker)
         pair_runners.push_back(std::make_unique<PairRunner>(p, shared, *pairs, worker,
                                                             state.poll(worker), state.resources(),
@@ -320,6 +320,22 @@ void Query::State::run_until_whole(CompiledPipeline& compiled, Host& asked) {
     while (const auto head = cut_at_scattered_join(compiled, resources())) run(*head, asked);
 }
 
+namespace {
+
+// Whether a row may turn out to need PostgreSQL's plan, for which no row may be out before.
+bool may_give_up(const Pipeline& pipeline) {
+    const auto gives_up = [](const auto& part) {
+        return part.expression != nullptr && part.expression->may_give_up();
+    };
+    return std::ranges::any_of(pipeline.slots, gives_up) ||
+           std::ranges::any_of(pipeline.steps, gives_up) ||
+           std::ranges::any_of(pipeline.joins, [](const Join& join) {
+               return join.residual != nullptr && join.residual->may_give_up();
+           });
+}
+
+}  // namespace
+
 void Query::State::start(Host& asked) {
     started = true;
     pipelines = compile(root, inputs.parameters, resources());
@@ -329,7 +345,7 @@ void Query::State::start(Host& asked) {
     }
     CompiledPipeline& final = *pipelines.back();
     run_until_whole(final, asked);
-    if (final.pipeline.host_rows >= 0) {
+    if (final.pipeline.host_rows >= 0 || may_give_up(final.pipeline)) {
         run(final, asked);
         finished = true;
         return;

@@ -31,6 +31,38 @@ plan::Type Expression::type() const noexcept {
 const std::vector<int>& Expression::columns() const noexcept {
     return program_->root->columns;
 }
+namespace {
+
+// What fails over these types alone fails in PostgreSQL, too.
+bool is_plain_number(plan::Type type) {
+    switch (type.id) {
+        case plan::TypeId::kBool:
+        case plan::TypeId::kInt2:
+        case plan::TypeId::kInt4:
+        case plan::TypeId::kInt8:
+        case plan::TypeId::kFloat4:
+        case plan::TypeId::kFloat8:
+            return true;
+        default:
+            return false;
+    }
+}
+
+bool node_may_give_up(const Node& node) {
+    if (node.function.may_fault &&
+        !(is_plain_number(node.type) && std::ranges::all_of(node.args, [](const auto& arg) {
+              return is_plain_number(arg->type);
+          })))
+        return true;
+    return std::ranges::any_of(node.args, [](const auto& arg) { return node_may_give_up(*arg); });
+}
+
+}  // namespace
+
+bool Expression::may_give_up() const noexcept {
+    return program_->root->may_fault && node_may_give_up(*program_->root);
+}
+
 bool Expression::may_fault() const noexcept {
     return program_->root->may_fault;
 }

@@ -13,6 +13,7 @@ constexpr int kJoinBits = 6;
 std::vector<plan::Type> types_of(const std::vector<plan::Type>& types,
                                  const std::vector<int>& columns) {
     std::vector<plan::Type> chosen;
+    chosen.reserve(columns.size());
     for (const int column : columns) chosen.push_back(types[static_cast<size_t>(column)]);
     return chosen;
 }
@@ -20,6 +21,7 @@ std::vector<plan::Type> types_of(const std::vector<plan::Type>& types,
 std::vector<Vector> chosen_columns(const std::vector<Vector>& columns,
                                    const std::vector<int>& chosen) {
     std::vector<Vector> keys;
+    keys.reserve(chosen.size());
     for (const int column : chosen) keys.push_back(columns[static_cast<size_t>(column)]);
     return keys;
 }

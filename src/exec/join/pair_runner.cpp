@@ -112,6 +112,7 @@ bool PairRunner::next_pair() {
 std::shared_ptr<ScatteredRows> PairRunner::scatter(ScatteredRows& rows, int64_t partition,
                                                    const std::vector<int>& keys, HashRange range) {
     std::vector<plan::Type> key_types;
+    key_types.reserve(keys.size());
     for (const int key : keys) key_types.push_back(rows.types[key]);
     ScatterShape shape = scatter_shape(rows.types, range, allowance_, 1);
     shape.range = range;

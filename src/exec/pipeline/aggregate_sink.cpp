@@ -400,6 +400,7 @@ std::vector<RowStore> AggregateSink::take_partition(
     const std::vector<std::shared_ptr<Worker>>& workers, HashRange range, int64_t partition,
     uint64_t allowance, const Poll& poll) {
     std::vector<Source> sources;
+    sources.reserve(workers.size());
     for (const auto& from : workers)
         sources.push_back(
             {from->state.get(), &from->groups[partition], from->rows.get(), partition});

@@ -121,6 +121,7 @@ std::unique_ptr<CompiledPipeline> cut_at_scattered_join(CompiledPipeline& compil
     first.joins = rest.joins;
     first.steps.assign(rest.steps.begin(), rest.steps.begin() + cut);
     std::vector<plan::Type> types;
+    types.reserve(kept.size());
     for (const int slot : kept) types.push_back(rest.slots[slot].type);
     std::vector<int> keys;
     for (const int key : join.keys)

@@ -146,6 +146,7 @@ TEST(Regex, SearchesManyTextsAtOnce) {
             }
             page.append(base::kBufferSlack, 'a');
             std::vector<sql::Bytes> texts;
+            texts.reserve(places.size());
             for (const auto& [begin, size] : places)
                 texts.push_back({reinterpret_cast<const uint8_t*>(page.data()) + begin,
                                  static_cast<int64_t>(size)});
