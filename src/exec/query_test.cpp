@@ -380,7 +380,7 @@ class Generator {
     Table skewed_table(int64_t rows) {
         Table table = diverse_table(rows);
         for (Row& row : table.rows)
-            if (below(10) > 0) row[0] = Value(int64_t{7});
+            if (below(10) > 0) row[0].emplace<int64_t>(7);
         return table;
     }
 
