@@ -14,8 +14,6 @@ using plan::Physical;
 namespace {
 
 constexpr uint64_t kFirstSize = 256;
-// Values hashed and fetched ahead together.
-constexpr int64_t kAhead = 256;
 // Entries moved between two looks at the stop token.
 constexpr size_t kEntriesPerPoll = 1 << 15;
 
