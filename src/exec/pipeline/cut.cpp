@@ -137,6 +137,9 @@ std::unique_ptr<CompiledPipeline> cut_at_scattered_join(CompiledPipeline& compil
     rest.bound = nullptr;
     rest.source_types = types;
     rest.steps.erase(rest.steps.begin(), rest.steps.begin() + cut);
+    // Columns of the old source that nobody wants any more are none of the new one's.
+    for (Slot& slot : rest.slots)
+        if (slot.kind == Slot::Kind::kStored) slot.index = -1;
     for (size_t i = 0; i < kept.size(); ++i) {
         Slot stored;
         stored.kind = Slot::Kind::kStored;

@@ -36,7 +36,7 @@ void Frame::start_rows(const Vector* columns, int64_t count) {
     std::fill(present_.begin(), present_.end(), 0);
     for (size_t i = 0; i < pipeline_.slots.size(); ++i) {
         const Slot& slot = pipeline_.slots[i];
-        if (slot.kind != Kind::kStored) continue;
+        if (slot.kind != Kind::kStored || slot.index < 0) continue;
         vectors_[i] = columns[slot.index];
         present_[i] = 1;
     }

@@ -22,7 +22,7 @@ namespace loom::exec {
 struct Slot {
     enum class Kind : uint8_t {
         kScan,         ///< column `index` of the scanned table
-        kStored,       ///< column `index` of the stored rows that feed the pipeline
+        kStored,       ///< column `index` of the stored rows that feed the pipeline; -1: gone
         kBuildRow,     ///< int32 row of join `index`'s build side that matches, or -1
         kBuildColumn,  ///< column `index` of a build side, at the rows of slot `row_slot`
         kMark,         ///< whether join `join` (plan::JoinType::kMark) has a match
