@@ -101,6 +101,18 @@ Vector take_rows(const Vector& rows, const uint32_t* positions, int64_t count, b
     return taken;
 }
 
+Vector null_rows(plan::Type type, int64_t count) {
+    static constexpr plan::Decimal kZero{};  // no type is wider
+    static constexpr uint8_t kInvalid = 0;
+    Vector rows;
+    rows.type = type;
+    rows.form = Form::kConstant;
+    rows.length = count;
+    rows.values = &kZero;
+    rows.validity = &kInvalid;
+    return rows;
+}
+
 StoredColumn::StoredColumn(plan::Type type, base::MemoryBudget* budget)
     : type_(type),
       width_(plan::width(physical(type))),
@@ -197,15 +209,7 @@ void StoredColumn::append(const Vector& rows, const uint32_t* positions, int64_t
 }
 
 void StoredColumn::append_nulls(int64_t count) {
-    const plan::Decimal zero{};  // no type is wider
-    const uint8_t invalid = 0;
-    Vector rows;
-    rows.type = type_;
-    rows.form = Form::kConstant;
-    rows.length = count;
-    rows.values = &zero;
-    rows.validity = &invalid;
-    append(rows);
+    append(null_rows(type_, count));
 }
 
 void StoredColumn::append_store(StoredColumn&& other) {

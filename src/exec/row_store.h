@@ -95,6 +95,9 @@ class RowStore {
     int64_t length_ = 0;
 };
 
+/// Returns rows that are all NULL.
+Vector null_rows(plan::Type type, int64_t count);
+
 /// Returns `vector` as plain rows: itself, or its values in `values` and `validity`.
 Vector to_plain(const Vector& vector, base::Buffer& values, base::Buffer& validity);
 

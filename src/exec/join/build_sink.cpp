@@ -57,11 +57,7 @@ void BuildSink::begin(int workers) {
 }
 
 void BuildSink::consume(int worker, Frame& frame) {
-    std::vector<Vector>& inputs = inputs_[worker];
-    inputs.clear();
-    frame.fetch_all(slots_);
-    for (const int slot : slots_) inputs.push_back(frame.fetch(slot));
-    add(worker, inputs, frame.length());
+    add(worker, fetch_inputs(worker, frame), frame.length());
 }
 
 void BuildSink::add(int worker, const std::vector<Vector>& columns, int64_t count) {

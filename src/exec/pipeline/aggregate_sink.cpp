@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "exec/partition/scattered_rows.h"
 #include "simd/mask.h"
 
 namespace loom::exec {
@@ -23,13 +24,11 @@ constexpr int64_t kPairsPerGroup = 64;
 constexpr int kValueBits = 6;
 // Slices of DISTINCT values that are merged at once when no rows were scattered.
 constexpr int kSliceBits = 3;
-constexpr int kMinBits = 3;
 // Partitions too large for their share of memory are split by so many more bits, so often.
 constexpr int kMoreBits = 4;
 constexpr int kLastShift = 28;
 // Groups and DISTINCT values that are not split: a table of any size takes about as much.
 constexpr int64_t kFewGroups = 1024;
-constexpr int64_t kChunkRows = 1024;
 constexpr int64_t kMinChunkRows = 64;
 // Values are looked up before they are scattered unless few of so many rows have been found.
 constexpr int64_t kProbedRows = 1 << 15;
@@ -199,21 +198,11 @@ AggregateSink::Split AggregateSink::wanted_split(const Worker& worker) const {
 
 // All workers must arrive at the same number of partitions.
 std::unique_ptr<RowPartitions> AggregateSink::make_partitions(Split split, int workers) const {
-    HashRange range = HashRange::first(split == Split::kByGroup ? kGroupBits : kValueBits);
+    const HashRange range = HashRange::first(split == Split::kByGroup ? kGroupBits : kValueBits);
     const std::vector<plan::Type>& types = scattered_types(split);
-    int64_t row_bytes = 1;
-    for (const plan::Type type : types) row_bytes += plan::width(plan::physical(type));
-    const uint64_t limit = resources_.spill_limit() / (4 * static_cast<uint64_t>(workers));
-    int64_t chunk_rows = kChunkRows;
-    const auto least = [&] {
-        return static_cast<uint64_t>(row_bytes * chunk_rows * range.count());
-    };
-    while (least() > limit && chunk_rows > kMinChunkRows) chunk_rows /= 2;
-    while (least() > limit && range.bits > kMinBits) {
-        --range.bits;
-        ++range.shift;
-    }
-    return std::make_unique<RowPartitions>(types, range, chunk_rows, resources_.budget);
+    const ScatterShape shape =
+        scatter_shape(types, range, resources_.spill_limit(), static_cast<size_t>(workers));
+    return std::make_unique<RowPartitions>(types, shape.range, shape.chunk_rows, resources_.budget);
 }
 
 void AggregateSink::scatter(Worker& worker, const AggregateInput& input) {

@@ -33,6 +33,8 @@ class StoreSink : public Sink {
     const std::vector<plan::Type>& types() const noexcept { return types_; }
 
   protected:
+    /// Returns the frame's columns that are stored.
+    std::vector<Vector>& fetch_inputs(int worker, Frame& frame);
     void store(int worker, const std::vector<Vector>& columns, int64_t count);
     /// Whether the rows of worker `worker` are too many for memory.
     bool is_full(int worker) const noexcept;

@@ -16,18 +16,6 @@ void append_in_order(RowPartitions& rows, const std::vector<Vector>& columns, in
     rows.append(columns, kOnePartition, count);
 }
 
-Vector null_rows(plan::Type type, int64_t count) {
-    static constexpr plan::Decimal kZero{};
-    static constexpr uint8_t kInvalid = 0;
-    Vector rows;
-    rows.type = type;
-    rows.form = Form::kConstant;
-    rows.length = count;
-    rows.values = &kZero;
-    rows.validity = &kInvalid;
-    return rows;
-}
-
 }  // namespace
 
 StoreSink::StoreSink(std::vector<int> slots, std::vector<plan::Type> types,
@@ -41,12 +29,16 @@ void StoreSink::begin(int workers) {
     for (int i = 0; i < workers; ++i) parts_.push_back(std::make_unique<RowStore>(types_, budget_));
 }
 
-void StoreSink::consume(int worker, Frame& frame) {
+std::vector<Vector>& StoreSink::fetch_inputs(int worker, Frame& frame) {
     std::vector<Vector>& inputs = inputs_[worker];
     inputs.clear();
     frame.fetch_all(slots_);
     for (const int slot : slots_) inputs.push_back(frame.fetch(slot));
-    store(worker, inputs, frame.length());
+    return inputs;
+}
+
+void StoreSink::consume(int worker, Frame& frame) {
+    store(worker, fetch_inputs(worker, frame), frame.length());
 }
 
 bool StoreSink::is_full(int worker) const noexcept {
