@@ -66,6 +66,18 @@ int PlanCompiler::expression_slot(Stream& stream, const Expr& expr) {
     return index;
 }
 
+// Returns an argument that is computed for rows that pass the filter only, as far as it matters.
+Expr PlanCompiler::guarded(const Stream& stream, const Expr& arg, const std::vector<Expr>& filter) {
+    if (filter.empty() || arg.kind == ExprKind::kColumn ||
+        !compile_expression(arg, stream.slots)->may_fault())
+        return arg;
+    Expr choice;
+    choice.kind = ExprKind::kCase;
+    choice.type = arg.type;
+    choice.args = {filter[0], arg, plan::make_constant(arg.type, {})};
+    return choice;
+}
+
 Stream PlanCompiler::compile(const Operator& op, const Needs& needs) {
     switch (op.kind) {
         case OperatorKind::kScan:
@@ -216,13 +228,9 @@ Stream PlanCompiler::compile_aggregate(const Operator& op) {
         call.distinct = aggregate.distinct;
         call.arg = plan::make_type(plan::TypeId::kBool);
         if (!aggregate.args.empty()) {
-            const Expr& arg = aggregate.args[0];
-            call.arg = arg.type;
-            // An argument that may fault is computed only for rows that pass the filter.
-            if (!aggregate.filter.empty() && arg.kind != ExprKind::kColumn &&
-                compile_expression(arg, stream.slots)->may_fault())
-                throw Unrepresentable("an aggregate with FILTER over an expression that can fail");
-            call.slot = expression_slot(stream, arg);
+            call.arg = aggregate.args[0].type;
+            call.slot =
+                expression_slot(stream, guarded(stream, aggregate.args[0], aggregate.filter));
             inputs.push_back(call.slot);
         }
         if (!aggregate.filter.empty()) {

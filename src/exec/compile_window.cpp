@@ -166,13 +166,8 @@ Stream PlanCompiler::compile_window(const Operator& op, const Needs& needs) {
             WindowPlan::Call planned;
             planned.function = call.function;
             planned.type = call.type;
-            for (const Expr& arg : call.args) {
-                // An argument that may fault is computed only for rows that pass the filter.
-                if (!call.filter.empty() && arg.kind != ExprKind::kColumn &&
-                    compile_expression(arg, stream.slots)->may_fault())
-                    throw Unrepresentable("a window with FILTER over an expression that can fail");
-                planned.args.push_back(store_value(arg));
-            }
+            for (const Expr& arg : call.args)
+                planned.args.push_back(store_value(guarded(stream, arg, call.filter)));
             if (!call.filter.empty()) planned.filter = store_value(call.filter[0]);
             plan.calls.push_back(std::move(planned));
         }

@@ -58,6 +58,8 @@ class PlanCompiler {
 
     int add_slot(Pipeline& pipeline, Slot slot);
     int expression_slot(Stream& stream, const plan::Expr& expr);
+    plan::Expr guarded(const Stream& stream, const plan::Expr& arg,
+                       const std::vector<plan::Expr>& filter);
     std::shared_ptr<const Expression> compile_expression(const plan::Expr& expr,
                                                          const std::vector<int>& slots);
     void add_filter(Stream& stream, const plan::Expr& predicate, const std::vector<int>& slots);

@@ -1,5 +1,6 @@
 #include "exec/crew.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include <pthread.h>
@@ -7,13 +8,69 @@
 
 namespace loom::exec {
 
+namespace {
+
+// How long threads sleep between two looks at whether the query shall end.
+constexpr std::chrono::milliseconds kPatience{5};
+
+}  // namespace
+
 Crew::~Crew() {
+    end();
+}
+
+void Crew::end() {
     {
         const std::lock_guard lock(mutex_);
         quit_ = true;
     }
+    stop_.request_stop();
     wake_.notify_all();
     for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+}
+
+void Crew::ask(int worker, const std::function<void()>& work) {
+    if (worker == 0) return work();
+    base::check_stop(&stop_);
+    Question question{&work};
+    std::unique_lock lock(mutex_);
+    questions_.push_back(&question);
+    asking_.store(static_cast<int>(questions_.size()), std::memory_order_relaxed);
+    done_.notify_one();
+    while (!answered_.wait_for(lock, kPatience, [&] { return question.answered; })) {
+        if (!stop_.stop_requested()) continue;
+        const auto found = std::find(questions_.begin(), questions_.end(), &question);
+        // What is being answered must stay, unless the caller of run() left in the midst of it.
+        if (found == questions_.end() && !quit_) continue;
+        if (found != questions_.end()) questions_.erase(found);
+        asking_.store(static_cast<int>(questions_.size()), std::memory_order_relaxed);
+        lock.unlock();
+        base::check_stop(&stop_);
+        return;
+    }
+    if (question.error != nullptr) std::rethrow_exception(question.error);
+}
+
+void Crew::answer() noexcept {
+    if (asking_.load(std::memory_order_relaxed) == 0) return;
+    std::unique_lock lock(mutex_);
+    while (!questions_.empty() && !stop_.stop_requested()) {
+        Question& question = *questions_.front();
+        questions_.pop_front();
+        asking_.store(static_cast<int>(questions_.size()), std::memory_order_relaxed);
+        lock.unlock();
+        std::exception_ptr error;
+        try {
+            (*question.work)();
+        } catch (...) {
+            error = std::current_exception();
+        }
+        lock.lock();
+        question.error = std::move(error);
+        question.answered = true;
+        answered_.notify_all();
+    }
 }
 
 void Crew::start() {
@@ -87,9 +144,12 @@ void Crew::run(int workers, Host& host, const Work& work) {
     }
     std::unique_lock lock(mutex_);
     while (running_ > 0) {
-        if (done_.wait_for(lock, std::chrono::milliseconds(5), [&] { return running_ == 0; }))
-            break;
+        done_.wait_for(lock, kPatience, [&] {
+            return running_ == 0 || (!questions_.empty() && !stop_.stop_requested());
+        });
+        if (running_ == 0) break;
         lock.unlock();
+        answer();
         try {
             host.check_interrupts();
         } catch (...) {

@@ -56,7 +56,14 @@ struct Query::State final : public Tasks {
             polls.push_back([this, worker] {
                 if (watch) watch->poll(worker, stage);
                 base::check_stop(&crew.stop());
-                if (worker == 0) host->check_interrupts();
+                if (worker != 0) return;
+                host->check_interrupts();
+                crew.answer();
+            });
+        for (int worker = 0; worker < crew.size(); ++worker)
+            calls.push_back([this, worker](int expression, std::span<const Vector> args,
+                                           int64_t rows, const TakeAnswer& take) {
+                crew.ask(worker, [&] { take(host->evaluate(expression, args, rows)); });
             });
         if (options.watch_polls) watch.emplace(crew.size());
     }
@@ -111,6 +118,7 @@ struct Query::State final : public Tasks {
     void run_crew(int count, Host& asked, const Crew::Work& work) {
         crew.run(count, asked, [&](int worker) {
             const ThreadPoll own(poll(worker));
+            const ThreadHost way(calls[static_cast<size_t>(worker)]);
             work(worker);
         });
     }
@@ -127,6 +135,7 @@ struct Query::State final : public Tasks {
     io::TempSpace space;
     Crew crew;
     std::vector<Poll> polls;  ///< by worker
+    std::vector<HostCall> calls;
     std::optional<PollWatch> watch;
     std::atomic<const char*> stage{"start"};  ///< what the query is at, for `watch`
     Host* host = nullptr;
@@ -381,6 +390,7 @@ const Batch* Query::next(Host& host) {
     State& state = *state_;
     state.host = &host;
     const ThreadPoll own(state.poll(0));
+    const ThreadHost way(state.calls[0]);
     if (state.watch) state.watch->begin(0, state.stage);
     if (!state.started) state.start(host);
     for (;;) {
@@ -391,6 +401,10 @@ const Batch* Query::next(Host& host) {
         state.stage = "a wave of the result";
         state.next_wave(host);
     }
+}
+
+void Query::abandon() noexcept {
+    state_->crew.end();
 }
 
 Profile Query::profile() const {

@@ -51,6 +51,10 @@ class Host {
     /// Called every few milliseconds by the thread that called Query::next. May throw, which ends
     /// the query.
     virtual void check_interrupts() = 0;
+    /// Computes expression `expression` of the host (plan::ExprKind::kHost) for `rows` rows of
+    /// plain or constant arguments. Called by the same thread. The result is plain and valid until
+    /// the next call. Raises Unrepresentable where the host's own plan has to answer.
+    virtual Vector evaluate(int expression, std::span<const Vector> args, int64_t rows) = 0;
 };
 
 struct Inputs {
@@ -130,6 +134,9 @@ class Query {
     /// base::Error, or what `host` threw.
     const Batch* next(Host& host);
     Profile profile() const;
+    /// Ends the query's threads. For a host that must leave next() without unwinding it; nothing
+    /// else may be done with the query then.
+    void abandon() noexcept;
 
   private:
     struct State;

@@ -3,6 +3,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
+
+#include "exec/vector.h"
 
 namespace loom::exec {
 
@@ -23,6 +26,28 @@ class ThreadPoll {
 
   private:
     const Poll* before_;
+};
+
+/// Gets the host's answer, on the host's thread; the vector dies with the call.
+using TakeAnswer = std::function<void(const Vector& answer)>;
+/// Has the host compute its expression `expression` (plan::ExprKind::kHost) for `rows` rows of
+/// plain or constant arguments, and waits.
+using HostCall = std::function<void(int expression, std::span<const Vector> args, int64_t rows,
+                                    const TakeAnswer& take)>;
+
+/// Asks the host of the query that the calling thread works for. Raises what Host::evaluate() does.
+void ask_host(int expression, std::span<const Vector> args, int64_t rows, const TakeAnswer& take);
+
+/// Makes `call` the way to the host of the calling thread while it lives.
+class ThreadHost {
+  public:
+    explicit ThreadHost(const HostCall& call) noexcept;
+    ~ThreadHost();
+    ThreadHost(const ThreadHost&) = delete;
+    ThreadHost& operator=(const ThreadHost&) = delete;
+
+  private:
+    const HostCall* before_;
 };
 
 /// The query's workers, as a sink sees them when it finishes.

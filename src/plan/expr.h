@@ -32,7 +32,8 @@ enum class ExprKind : uint8_t {
     kGreatest,  ///< `function` is the type's three-way comparison (btree support function 1)
     kLeast,
     kAnyOf,  ///< args[0] operator ANY (list): `function` is the operator's function
-    kAllOf   ///< args[0] operator ALL (list)
+    kAllOf,  ///< args[0] operator ALL (list)
+    kHost    ///< expression `index` of the host, over args; `value` is its text, with $1, $2, ...
 };
 
 /// One node of an expression. Functions are named by the OID of PostgreSQL's pg_proc entry, which

@@ -2,6 +2,8 @@
 
 #include "plan/operator.h"
 
+#include <cctype>
+
 #include <fmt/core.h>
 
 namespace loom::plan {
@@ -38,6 +40,7 @@ struct Printer {
                      const char* separator) const;
     std::string call(const Expr& expr, const Labels& labels) const;
     std::string array(const Expr& expr) const;
+    std::string host_text(const Expr& expr, const Labels& labels) const;
     std::string keys(const std::vector<SortKey>& sort_keys, const Labels& labels) const;
     std::string aggregate(const Aggregate& aggregate, const Labels& labels) const;
     std::string call(const WindowCall& window, const Labels& labels) const;
@@ -97,6 +100,28 @@ std::string Printer::array(const Expr& expr) const {
     return result + ")";
 }
 
+// The host's text with the arguments in their places.
+std::string Printer::host_text(const Expr& expr, const Labels& labels) const {
+    std::string result;
+    const std::string& text_of_host = expr.value.bytes;
+    for (size_t at = 0; at < text_of_host.size();) {
+        size_t end = at + 1;
+        size_t number = 0;
+        while (text_of_host[at] == '$' && end < text_of_host.size() &&
+               std::isdigit(static_cast<unsigned char>(text_of_host[end])) != 0 && number < 1000)
+            number = number * 10 + static_cast<size_t>(text_of_host[end++] - '0');
+        if (number >= 1 && number <= expr.args.size()) {
+            const Expr& arg = expr.args[number - 1];
+            const std::string shown = text(arg, labels);
+            result += is_compound(arg) ? "(" + shown + ")" : shown;
+        } else {
+            result.append(text_of_host, at, end - at);
+        }
+        at = end;
+    }
+    return result;
+}
+
 std::string Printer::text(const Expr& expr, const Labels& labels) const {
     auto arg = [&](size_t i) {
         std::string result = text(expr.args[i], labels);
@@ -147,6 +172,8 @@ std::string Printer::text(const Expr& expr, const Labels& labels) const {
             return fmt::format("{} {} {} {}", arg(0), function.name, any ? "any" : "all",
                                array(expr));
         }
+        case ExprKind::kHost:
+            return "postgres(" + host_text(expr, labels) + ")";
         case ExprKind::kCase: {
             std::string result = "case";
             for (size_t i = 0; i + 1 < expr.args.size(); i += 2)

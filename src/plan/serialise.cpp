@@ -14,7 +14,7 @@ constexpr int last(TypeId) {
     return static_cast<int>(TypeId::kUuid);
 }
 constexpr int last(ExprKind) {
-    return static_cast<int>(ExprKind::kAllOf);
+    return static_cast<int>(ExprKind::kHost);
 }
 constexpr int last(OperatorKind) {
     return static_cast<int>(OperatorKind::kWindow);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include <fmt/core.h>
 
@@ -179,6 +180,57 @@ std::optional<Value> QueryMaker::call(TypeId type, int depth, const Scope& scope
         type, is_canonical_type(type)};
 }
 
+namespace {
+
+// What PostgreSQL has and the engine has not; `%` stands for an argument. None depends on settings
+// that a session changes.
+struct ForeignCall {
+    TypeId result;
+    TypeId argument;
+    const char* before;
+    const char* after;
+    bool may_fault;
+};
+
+constexpr ForeignCall kForeignCalls[] = {
+    {TypeId::kText, TypeId::kText, "initcap(", ")", false},
+    {TypeId::kText, TypeId::kText, "regexp_replace(", ", '[a-m]', '<\\&>')", false},
+    {TypeId::kText, TypeId::kText, "quote_nullable(", ")", false},
+    {TypeId::kText, TypeId::kInt4, "to_char(", ", 'S9990')", false},
+    {TypeId::kText, TypeId::kTimestamp, "to_char(", ", 'IYYY-IW HH12')", false},
+    {TypeId::kText, TypeId::kInt8, "(", ")::text", false},
+    {TypeId::kText, TypeId::kNumeric, "trim_scale(", ")::text", false},
+    {TypeId::kText, TypeId::kDate, "(", ")::text", false},
+    {TypeId::kText, TypeId::kBytea, "encode(", ", 'hex')", false},
+    {TypeId::kInt4, TypeId::kText, "num_nulls(", ")", false},
+    {TypeId::kInt4, TypeId::kText, "cardinality(string_to_array(", ", 'a'))", false},
+    {TypeId::kInt4, TypeId::kInt4, "(ARRAY[", ", 7])[1]", false},
+    {TypeId::kInt4, TypeId::kText, "(", ")::int", true},
+    {TypeId::kInt8, TypeId::kInt8, "hashint8(", ")::bigint", false},
+    {TypeId::kNumeric, TypeId::kNumeric, "trim_scale(", ")", false},
+    {TypeId::kNumeric, TypeId::kNumeric, "sqrt(abs(", "))", false},
+    {TypeId::kFloat8, TypeId::kFloat8, "atan2d(", ", 2)", false},
+    {TypeId::kDate, TypeId::kInt4, "make_date(2000, ", ", 1)", true},
+    {TypeId::kInterval, TypeId::kInt4, "make_interval(hours => ", ")", false},
+    {TypeId::kBool, TypeId::kText, "(", " ~ '(a|b).*\\1')", false},
+    {TypeId::kBool, TypeId::kText, "(", " COLLATE \"en-x-icu\" > 'b')", false},
+    {TypeId::kBytea, TypeId::kText, "decode(md5(", "), 'hex')", false},
+};
+
+}  // namespace
+
+std::optional<Value> QueryMaker::foreign_call(TypeId type, int depth, const Scope& scope) {
+    const auto start = random_.below(std::size(kForeignCalls));
+    for (size_t i = 0; i < std::size(kForeignCalls); ++i) {
+        const ForeignCall& call = kForeignCalls[(start + i) % std::size(kForeignCalls)];
+        if (call.result != type || (call.may_fault && is_tame_)) continue;
+        SqlTree argument = expression(call.argument, depth - 1, scope).tree;
+        return Value{typed(type, sql(call.before, {std::move(argument)}, "", call.after)), type,
+                     is_canonical_type(type)};
+    }
+    return std::nullopt;
+}
+
 // CASE with one value or conditions.
 Value QueryMaker::condition_case(TypeId type, int depth, const Scope& scope) {
     std::vector<SqlTree> arms;
@@ -217,6 +269,7 @@ Value QueryMaker::expression(TypeId type, int depth, const Scope& scope) {
     if (depth <= 0 || random_.chance(35)) return leaf(type, scope);
     std::optional<Value> value;
     if (random_.chance(4)) value = scalar_subquery(type, scope);
+    if (!value && random_.chance(6)) value = foreign_call(type, depth, scope);
     if (!value && random_.chance(30)) value = infix(type, depth, scope);
     if (!value && random_.chance(55)) value = call(type, depth, scope);
     return value ? std::move(*value) : choice(type, depth, scope);

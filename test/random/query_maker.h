@@ -77,6 +77,8 @@ class QueryMaker {
     Value constant(plan::TypeId type);
     std::string literal(plan::TypeId type);
     std::optional<Value> call(plan::TypeId type, int depth, const Scope& scope);
+    /// Something that the engine does not have.
+    std::optional<Value> foreign_call(plan::TypeId type, int depth, const Scope& scope);
     std::optional<Value> infix(plan::TypeId type, int depth, const Scope& scope);
     Value choice(plan::TypeId type, int depth, const Scope& scope);
     Value condition_case(plan::TypeId type, int depth, const Scope& scope);

@@ -60,28 +60,37 @@ for my $format ('parquet', 'arrow')
 	}
 }
 
-# A terminated session ends at once, in the middle of its threads' work: a billion pairs.
-my $long = q{SELECT count(*) FROM lineorder a JOIN lineorder b ON a.lo_suppkey = b.lo_suppkey
-	WHERE a.lo_quantity < b.lo_quantity};
+# A terminated session ends at once, in the middle of its threads' work: a billion pairs, or a function that
+# PostgreSQL runs while threads wait for what it returns.
+$node->safe_psql('postgres', q{CREATE FUNCTION slow(n bigint) RETURNS bigint LANGUAGE plpgsql STABLE AS
+	'BEGIN PERFORM pg_sleep(0.02); RETURN n; END'});
+my %ended = (
+	pairs => q{SELECT count(*) FROM lineorder a JOIN lineorder b ON a.lo_suppkey = b.lo_suppkey
+		WHERE a.lo_quantity < b.lo_quantity},
+	'a function' => q{SELECT sum(slow(lo_orderkey)) FROM lineorder});
 my $started = $node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()');
 my $slowest = 0;
-for (1 .. 8)
+for my $round (1 .. 6)
 {
-	my ($out, $err) = ('', '');
-	my $session = IPC::Run::start(
-		['psql', '-XqAt', '-d', $node->connstr('postgres'), '-c', 'SET search_path = parquet', '-c', $long],
-		\undef, \$out, \$err);
-	$node->poll_query_until('postgres',
-		q{SELECT count(*) > 0 FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%a.lo_suppkey = b%'
-		  AND pid <> pg_backend_pid()}) or die 'the query does not start';
-	sleep(rand(0.1));
-	my $begin = time();
-	$node->safe_psql('postgres', q{SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
-		WHERE query LIKE '%a.lo_suppkey = b%' AND pid <> pg_backend_pid()});
-	my $took = time() - $begin;
-	$slowest = $took if $took > $slowest;
-	eval { IPC::Run::finish($session) };
-	is($out, '', 'a terminated session ends');
+	for my $kind (sort keys %ended)
+	{
+		my ($out, $err) = ('', '');
+		my $session = IPC::Run::start(
+			['psql', '-XqAt', '-d', $node->connstr('postgres'), '-c', 'SET search_path = parquet, public',
+				'-c', 'SET pg_loom.threads = 4', '-c', "/* to be ended */ $ended{$kind}"],
+			\undef, \$out, \$err);
+		$node->poll_query_until('postgres',
+			q{SELECT count(*) > 0 FROM pg_stat_activity WHERE state = 'active' AND query LIKE '/* to be ended%'})
+			or die 'the query does not start';
+		sleep(rand(0.1));
+		my $begin = time();
+		$node->safe_psql('postgres', q{SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+			WHERE query LIKE '/* to be ended%'});
+		my $took = time() - $begin;
+		$slowest = $took if $took > $slowest;
+		eval { IPC::Run::finish($session) };
+		is($out, '', "a session that is terminated in $kind ends");
+	}
 }
 cmp_ok($slowest, '<', 2, 'soon');
 is($node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()'), $started, 'and the server lives on');

@@ -102,6 +102,7 @@ class Compiler {
     bool compile_args(const Expr& expr, Node* node);
     Result choice(const Expr& expr, NodeKind kind);
     Result pair(const Expr& expr, NodeKind kind);
+    Result host(const Expr& expr);
     bool fit(Type type, Result* arm);
     bool bind_pair(const Expr& expr, Type a, Type b, TypeId result, Node* node);
     Result finish(Result node);
@@ -125,7 +126,7 @@ bool Compiler::compile_args(const Expr& expr, Node* node) {
 
 // Derives what a node knows of its arguments, and folds it.
 Compiler::Result Compiler::finish(Result node) {
-    node->constant = true;
+    node->constant = node->kind != NodeKind::kHost;
     for (const Result& arg : node->args) {
         node->may_fault |= arg->may_fault;
         node->constant &= arg->constant;
@@ -389,6 +390,15 @@ Compiler::Result Compiler::pair(const Expr& expr, NodeKind kind) {
     return finish(std::move(node));
 }
 
+// What the host computes may raise any error, and is not folded: there is no host to ask yet.
+Compiler::Result Compiler::host(const Expr& expr) {
+    Result node = make(NodeKind::kHost, expr.type);
+    node->host = expr.index;
+    node->may_fault = true;
+    if (!compile_args(expr, node.get())) return nullptr;
+    return finish(std::move(node));
+}
+
 Compiler::Result Compiler::array(const Expr& expr) {
     if (expr.args.size() != 1) return refuse("an array comparison over more than one value");
     if (expr.index < 0) return array_of(expr, expr.list, expr.list_null);
@@ -506,6 +516,8 @@ Compiler::Result Compiler::compile(const Expr& expr) {
             return choice(expr, NodeKind::kGreatest);
         case ExprKind::kLeast:
             return choice(expr, NodeKind::kLeast);
+        case ExprKind::kHost:
+            return host(expr);
     }
     return refuse("an expression of a kind that the engine does not know");
 }

@@ -49,6 +49,7 @@ bool is_plain_number(plan::Type type) {
 }
 
 bool node_may_give_up(const Node& node) {
+    if (node.kind == NodeKind::kHost) return true;
     if (node.function.may_fault &&
         !(is_plain_number(node.type) && std::ranges::all_of(node.args, [](const auto& arg) {
               return is_plain_number(arg->type);

@@ -6,6 +6,7 @@
 
 #include "exec/expr/scratch.h"
 #include "exec/fault.h"
+#include "exec/tasks.h"
 
 namespace loom::exec {
 
@@ -70,6 +71,8 @@ Vector Interpreter::compute(const Node& node, const Frame& frame) {
         }
         case NodeKind::kCall:
             return call(node, frame);
+        case NodeKind::kHost:
+            return ask(node, frame);
         case NodeKind::kCase:
             return choose_case(node, frame);
         case NodeKind::kCoalesce:
@@ -89,6 +92,46 @@ Vector Interpreter::call(const Node& node, const Frame& frame) {
     size_t count = 0;
     for (const auto& arg : node.args) args[count++] = plain(*arg, frame);
     return run(node.function, {args, count}, frame.length, scratch(node));
+}
+
+// Has the host compute the rows; its vectors are gone when the next worker asks.
+Vector Interpreter::ask(const Node& node, const Frame& frame) {
+    std::vector<Vector> args;
+    args.reserve(node.args.size());
+    for (const auto& arg : node.args) args.push_back(plain(*arg, frame));
+    Scratch& memory = scratch(node);
+    Vector out;
+    ask_host(node.host, args, frame.length, [&](const Vector& answer) {
+        out = answer;
+        const auto width = static_cast<uint64_t>(plan::width(node.physical));
+        const uint64_t bytes = static_cast<uint64_t>(frame.length) * width;
+        memory.result.values.resize_discarding(bytes);
+        std::memcpy(memory.result.values.data(), answer.values, bytes);
+        out.values = memory.result.values.data();
+        if (answer.validity != nullptr) {
+            memory.result.validity.resize_discarding(
+                static_cast<uint64_t>(simd::mask_words(frame.length)) * 8);
+            std::memcpy(memory.result.validity.data(), answer.validity,
+                        static_cast<size_t>(base::bitmap_bytes(frame.length)));
+            out.validity = memory.result.validity.data();
+        }
+        if (node.physical != plan::Physical::kBytes) return;
+        auto* views = memory.result.values.as<column::BytesView>();
+        int64_t size = 0;
+        for (int64_t i = 0; i < frame.length; ++i) {
+            if (out.is_null(i)) views[i] = {};
+            size += views[i].size;
+        }
+        memory.heap.clear();
+        uint8_t* to = size > 0 ? memory.heap.allocate(size) : nullptr;
+        for (int64_t i = 0; i < frame.length; ++i) {
+            if (views[i].size == 0) continue;
+            std::memcpy(to, views[i].data, static_cast<size_t>(views[i].size));
+            views[i].data = to;
+            to += views[i].size;
+        }
+    });
+    return out;
 }
 
 // Runs a strict function over plain or constant arguments.

@@ -47,6 +47,7 @@ class Interpreter {
     Vector call(const Node& node, const Frame& frame);
     Vector run(const BoundFunction& function, std::span<const Vector> args, int64_t rows,
                Scratch& memory);
+    Vector ask(const Node& node, const Frame& frame);
     Vector booleans(const Node& node, const Frame& frame);
     Vector choose_case(const Node& node, const Frame& frame);
     Vector choose_known(const Node& node, const Frame& frame);

@@ -33,7 +33,8 @@ enum class NodeKind : uint8_t {
     kCase,
     kCoalesce,
     kGreatest,
-    kLeast
+    kLeast,
+    kHost  ///< expression `host` of the host, over args
 };
 
 /// The value of a constant, with the slack that a Vector promises.
@@ -56,6 +57,7 @@ struct Node {
     plan::Physical physical = plan::Physical::kBool;
     int slot = 0;            ///< of the scratch memory that an evaluator keeps for the node
     int column = -1;         ///< kColumn
+    int host = -1;           ///< kHost
     bool may_fault = false;  ///< in itself or below
     bool constant = false;   ///< depends on no column
     std::vector<int> columns;

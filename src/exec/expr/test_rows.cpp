@@ -67,6 +67,8 @@ OwnedVector OwnedVector::plain(const Column& column) {
         EXPECT_TRUE(set_constant(column.type, scalar, &value));
         if (plan::physical(column.type) == plan::Physical::kBytes) {
             owned.texts_.push_back(std::make_unique<std::string>(scalar.bytes));
+            // Slack as behind a buffer, so that nobody takes two texts for neighbours.
+            owned.texts_.back()->reserve(scalar.bytes.size() + base::kBufferSlack);
             const column::BytesView view{
                 reinterpret_cast<const uint8_t*>(owned.texts_.back()->data()),
                 static_cast<int64_t>(scalar.bytes.size())};

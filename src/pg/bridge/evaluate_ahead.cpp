@@ -1,12 +1,11 @@
 #include "pg/bridge/evaluate_ahead.h"
 
 #include "pg/bridge/bridge.h"
+#include "pg/bridge/subtransaction.h"
 
 extern "C" {
-#include "access/xact.h"
 #include "executor/executor.h"
 #include "executor/nodeSubplan.h"
-#include "utils/resowner.h"
 }
 
 namespace loom::pg {
@@ -47,29 +46,7 @@ bool evaluate_ahead(ExprState* expr, ExprContext* context, MemoryContext memory,
         pg_call(evaluate);
         return true;
     }
-    MemoryContext const before = CurrentMemoryContext;
-    ResourceOwner const owner = CurrentResourceOwner;
-    pg_call([&] {
-        BeginInternalSubTransaction(nullptr);
-        MemoryContextSwitchTo(before);
-    });
-    try {
-        pg_call(evaluate);
-    } catch (const PgError& error) {
-        pg_call([&] {
-            RollbackAndReleaseCurrentSubTransaction();
-            MemoryContextSwitchTo(before);
-            CurrentResourceOwner = owner;
-        });
-        if (error.data()->sqlerrcode == ERRCODE_QUERY_CANCELED) throw;
-        return false;
-    }
-    pg_call([&] {
-        ReleaseCurrentSubTransaction();
-        MemoryContextSwitchTo(before);
-        CurrentResourceOwner = owner;
-    });
-    return true;
+    return succeeds(evaluate);
 }
 
 }  // namespace loom::pg

@@ -12,8 +12,10 @@
 
 extern "C" {
 #include "access/table.h"
+#include "access/xact.h"
 #include "executor/executor.h"
 #include "executor/nodeHash.h"
+#include "storage/ipc.h"
 }
 
 namespace loom::pg {
@@ -25,6 +27,17 @@ class Interrupted : public std::exception {};
 
 class BackendHost : public exec::Host {
   public:
+    explicit BackendHost(HostExpressions* expressions) : expressions_(expressions) {}
+
+    exec::Vector evaluate(int expression, std::span<const exec::Vector> args,
+                          int64_t rows) override {
+        bool interrupted = false;
+        const exec::Vector result =
+            expressions_->evaluate(static_cast<size_t>(expression), args, rows, &interrupted);
+        if (interrupted) throw Interrupted();
+        return result;
+    }
+
     void check_interrupts() override {
         if (!InterruptPending) return;
         // These may end the process from within CHECK_FOR_INTERRUPTS: the threads must be gone
@@ -32,7 +45,26 @@ class BackendHost : public exec::Host {
         if (ProcDiePending || QueryCancelPending || ClientConnectionLost) throw Interrupted();
         pg_call([] { CHECK_FOR_INTERRUPTS(); });
     }
+
+  private:
+    HostExpressions* expressions_;
 };
+
+// Executions whose queries may have threads. A backend that is told to end may do so from within
+// what it evaluates, and then leaves for good: no thread may work on while the process is taken
+// apart.
+std::vector<Execution*> running;
+
+void end_threads_at_exit(int, Datum) {
+    for (Execution* execution : running) execution->abandon();
+}
+
+void remember_running(Execution* execution) {
+    static bool registered = false;
+    if (!registered) pg_call([] { before_shmem_exit(end_threads_at_exit, 0); });
+    registered = true;
+    running.push_back(execution);
+}
 
 // What a query may take at least where pg_loom.memory does not say: what fits into memory is joined
 // and grouped several times as fast as what goes to temporary files.
@@ -129,6 +161,14 @@ TupleTableSlot* make_slot_maylongjmp(Oid relation) {
 
 }  // namespace
 
+Execution::~Execution() {
+    std::erase(running, this);
+}
+
+void Execution::abandon() noexcept {
+    if (query_ != nullptr) query_->abandon();
+}
+
 Execution::Execution(LoomScanState* state, StoredPlan stored)
     : budget_(std::make_unique<base::MemoryBudget>(uint64_t{1024} * 1024 * g_scan_memory_mb)),
       state_(state),
@@ -219,6 +259,20 @@ exec::TableSource Execution::open_table(size_t index) {
     return source;
 }
 
+// Makes ready what PostgreSQL evaluates while the engine runs.
+void Execution::prepare_calls() {
+    // Their errors are taken back in subtransactions.
+    if (IsInParallelMode()) throw exec::Unrepresentable("PostgreSQL's functions in parallel mode");
+    if (expressions_ != nullptr) return;
+    const auto count = static_cast<int>(stored_.calls.size());
+    const int first = list_length(state_->expressions) - count;
+    std::vector<ExprState*> states;
+    for (int i = 0; i < count; ++i)
+        states.push_back(static_cast<ExprState*>(list_nth(state_->expressions, first + i)));
+    expressions_ = std::make_unique<HostExpressions>(states, stored_.calls,
+                                                     state_->custom.ss.ps.state, state_->context);
+}
+
 void Execution::start() {
     exec::Inputs inputs;
     inputs.parameters = evaluate_parameters();
@@ -234,6 +288,8 @@ void Execution::start() {
         rows_[i]->restart();
         inputs.rows.push_back(rows_[i].get());
     }
+    if (!stored_.calls.empty()) prepare_calls();
+    remember_running(this);
     options_ = current_options();
     query_ = std::make_unique<exec::Query>(stored_.root, std::move(inputs), options_);
 }
@@ -279,7 +335,7 @@ const exec::Batch* Execution::next_or_interrupt(exec::Host& host) {
 
 bool Execution::next_batch() {
     if (query_ == nullptr) start();
-    BackendHost host;
+    BackendHost host(expressions_.get());
     for (;;) {
         const exec::Batch* batch = next_or_interrupt(host);
         if (batch == nullptr) return false;
@@ -300,6 +356,7 @@ void Execution::stop() {
     const exec::Profile profile = query_->profile();
     add(total_, profile);
     query_.reset();
+    std::erase(running, this);
     report_temp_files(profile);
 }
 

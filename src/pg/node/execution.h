@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "exec/query.h"
+#include "pg/node/host_expressions.h"
 #include "pg/node/loom_scan.h"
 #include "pg/node/plan_rows.h"
 #include "pg/node/table_files.h"
@@ -21,6 +22,9 @@ namespace loom::pg {
 class Execution {
   public:
     Execution(LoomScanState* state, StoredPlan stored);
+    ~Execution();
+    Execution(const Execution&) = delete;
+    Execution& operator=(const Execution&) = delete;
 
     /// Loads the next batch of datums into the state. Returns false at the end. Raises what the
     /// engine raises; failed() then tells whether PostgreSQL may try instead.
@@ -30,6 +34,8 @@ class Execution {
     void restart();
     /// Ends the query's threads and gives its memory back.
     void stop();
+    /// Ends the query's threads when the process is about to end.
+    void abandon() noexcept;
 
     bool has_returned_rows() const noexcept { return returned_rows_; }
     const StoredPlan& stored() const noexcept { return stored_; }
@@ -40,6 +46,7 @@ class Execution {
   private:
     const exec::Batch* next_or_interrupt(exec::Host& host);
     void start();
+    void prepare_calls();
     void make_datums(const exec::Batch& batch);
     std::vector<plan::ParameterValue> evaluate_parameters();
     exec::TableSource open_table(size_t index);
@@ -52,6 +59,7 @@ class Execution {
     std::vector<const plan::Operator*> row_operators_;
     std::vector<std::unique_ptr<PlanRows>> rows_;
     std::vector<std::unique_ptr<TableFiles>> tables_;
+    std::unique_ptr<HostExpressions> expressions_;
     exec::Options options_;
     std::unique_ptr<exec::Query> query_;
     exec::Profile total_;

@@ -54,6 +54,7 @@ List* prepare_expressions_maylongjmp(CustomScanState* node, const StoredPlan& st
         for (int i = 0; i < table.virtual_count; ++i)
             states = lappend(states, i == 0 ? ExecInitQual(quals, &node->ss.ps) : nullptr);
     }
+    prepare(stored.calls.size());
     return states;
 }
 

@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "base/buffer.h"
 #include "exec/query.h"
+#include "pg/node/datum_column.h"
 
 namespace loom::pg {
 
@@ -25,21 +25,12 @@ class PlanRows : public exec::RowSource {
     int64_t fetch(std::span<exec::Vector> columns) override;
 
   private:
-    struct Column {
-        AttrNumber attribute = 0;
-        plan::Type type;
-        Datum* datums = nullptr;
-        bool* nulls = nullptr;
-        base::Buffer values;
-        base::Buffer validity;
-    };
-
     int64_t pull();
-    void fill(Column& column, int64_t rows);
 
     PlanState* plan_;
     MemoryContext batch_;
-    std::vector<Column> columns_;
+    std::vector<AttrNumber> attributes_;
+    std::vector<DatumColumn> columns_;
     bool done_ = false;
 };
 

@@ -200,7 +200,7 @@ std::optional<BuiltPlan> Builder::build_top(Plan* plan) {
         const auto* entry = lfirst_node(TargetEntry, cell);
         auto* original = reinterpret_cast<Node*>(entry->expr);
         add_subplans(*built, original, false);
-        auto expr = translator_.translate(original, built->scope);
+        auto expr = translator_.translate_natively(original, built->scope);
         Node* kept = nullptr;
         if (expr && !plan::columns_of(*expr).empty()) {
             kept = reinterpret_cast<Node*>(layout.add(original, std::move(*expr)));
@@ -234,6 +234,13 @@ std::optional<BuiltPlan> Builder::build_top(Plan* plan) {
     result.scan_tlist = layout.scan_tlist();
     result.tables = std::move(tables_);
     result.parameters = translator_.parameters();
+    result.calls = translator_.calls();
+    for (const HostCall& call : result.calls) {
+        std::string line = "Expression, evaluated by PostgreSQL: " + call.reason;
+        const auto& lines = result.not_pushed;
+        if (std::find(lines.begin(), lines.end(), line) == lines.end())
+            result.not_pushed.push_back(std::move(line));
+    }
     result.relids = relids_;
     result.nodes = std::move(nodes_);
     result.row_plans = std::move(row_plans_);

@@ -124,6 +124,23 @@ const char* node_name(const Plan* plan) {
     }
 }
 
+namespace {
+
+// Conditions that hide rows (security barriers, row level security) must come before what tells of
+// the rows; the engine takes filters in any order.
+HostCalls allowed_calls(const PlannedStmt* statement) {
+    if (statement->dependsOnRole) return HostCalls::kLeakproof;
+    const ListCell* cell;
+    foreach (cell, statement->rtable)
+        if (lfirst_node(RangeTblEntry, cell)->security_barrier) return HostCalls::kLeakproof;
+    return HostCalls::kAll;
+}
+
+}  // namespace
+
+Builder::Builder(PlannedStmt* statement)
+    : statement_(statement), translator_(allowed_calls(statement)) {}
+
 std::optional<Expr> Builder::translate(Node* node, const Scope& scope, const char* what) {
     auto expr = translator_.translate(node, scope);
     if (!expr) refuse(std::string(what) + ": " + translator_.reason());
@@ -263,12 +280,10 @@ Expr placeholder(const Node* expr) {
 }  // namespace
 
 Builder::Progress Builder::progress() const {
-    return {ctes_,
-            tables_.size(),
-            nodes_.size(),
-            row_plans_.size(),
-            translator_.parameters().size(),
-            pg_call([&] { return bms_copy(relids_); })};
+    return {
+        ctes_, tables_.size(), nodes_.size(), row_plans_.size(), translator_.mark(), pg_call([&] {
+            return bms_copy(relids_);
+        })};
 }
 
 void Builder::go_back(const Progress& progress) {
@@ -276,7 +291,7 @@ void Builder::go_back(const Progress& progress) {
     tables_.resize(progress.tables);
     nodes_.resize(progress.nodes);
     row_plans_.resize(progress.row_plans);
-    translator_.truncate_parameters(progress.parameters);
+    translator_.go_back(progress.translated);
     relids_ = progress.relids;
 }
 

@@ -55,6 +55,7 @@ struct BuiltPlan {
     plan::Operator root;
     std::vector<ScanTable> tables;
     std::vector<HostParameter> parameters;
+    std::vector<HostCall> calls;
     std::vector<std::string> not_pushed;  ///< for EXPLAIN: `what: why`
     List* scan_tlist = NIL;               ///< what the columns of `root` are
     List* targetlist = NIL;               ///< over the columns of `root` (INDEX_VAR)
@@ -66,7 +67,7 @@ struct BuiltPlan {
 
 class Builder {
   public:
-    explicit Builder(PlannedStmt* statement) : statement_(statement) {}
+    explicit Builder(PlannedStmt* statement);
 
     /// Converts the subtree of `plan`. At its top, quals and target list entries that the engine
     /// cannot evaluate stay with PostgreSQL; anything else that it cannot do makes this return
@@ -188,7 +189,7 @@ struct Builder::Progress {
     size_t tables;
     size_t nodes;
     size_t row_plans;
-    size_t parameters;
+    Translator::Mark translated;
     Bitmapset* relids;
 };
 

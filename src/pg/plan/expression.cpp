@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "exec/expression.h"
 #include "exec/functions.h"
@@ -44,6 +45,7 @@ int find_leaf_maylongjmp(const Scope& scope, const Node* node) noexcept {
 }
 
 bool cannot_fault(const Expr& expr) {
+    if (expr.kind == ExprKind::kHost) return false;
     // A call that returns a boolean is a comparison or LIKE.
     if (expr.kind == ExprKind::kCall && expr.type.id != TypeId::kBool) return false;
     return std::all_of(expr.args.begin(), expr.args.end(), cannot_fault);
@@ -149,18 +151,23 @@ std::optional<Expr> Translator::translate_with_outer(Node* node, const Scope& sc
     scope_ = &scope;
     reason_.clear();
     case_tests_.clear();
-    const size_t parameters = parameters_.size();
+    const Mark before = mark();
     Result result = walk(node);
-    if (!result) {
-        parameters_.resize(parameters);
-        if (reason_.empty()) reason_ = "the engine has no such expression";
-        return std::nullopt;
+    if (result) {
+        reason_.clear();
+        if (exec::supports(*result, &reason_)) return result;
+        go_back(before);
+        result = host_call(node);
+        if (result && exec::supports(*result, nullptr)) return result;
     }
-    reason_.clear();
-    if (!exec::supports(*result, &reason_)) {
-        parameters_.resize(parameters);
-        return refuse("the engine has no such expression");
-    }
+    go_back(before);
+    return refuse("the engine has no such expression");
+}
+
+std::optional<Expr> Translator::translate_natively(Node* node, const Scope& scope) {
+    const HostCalls allowed = std::exchange(calls_allowed_, HostCalls::kNone);
+    Result result = translate(node, scope);
+    calls_allowed_ = allowed;
     return result;
 }
 
@@ -168,18 +175,56 @@ std::optional<Expr> Translator::translate_with_outer(Node* node, const Scope& sc
 Translator::Result Translator::walk(Node* node) {
     if (node == nullptr) return refuse("an expression is missing");
     pg_call([] { check_stack_depth(); });
-    const size_t parameters = parameters_.size();
+    const Mark before = mark();
     const std::string reason = reason_;
     Result result = native(node);
     if (result && !plan::columns_of(*result).empty()) return result;
     if (IsA(node, Const)) return result;
-    std::string ignored;
-    if (result && exec::supports(*result, &ignored)) return result;
-    if (!is_host_expression(node)) return result;
-    parameters_.resize(parameters);
-    reason_ = reason;
-    const Oid oid = exprType(node);
-    return host_parameter(node, engine_type(oid, exprTypmod(node)), false);
+    if (result && exec::supports(*result, nullptr)) return result;
+    if (is_host_expression(node)) {
+        go_back(before);
+        reason_ = reason;
+        const Oid oid = exprType(node);
+        return host_parameter(node, engine_type(oid, exprTypmod(node)), false);
+    }
+    if (result) return result;
+    go_back(before);
+    result = host_call(node);
+    if (result) reason_ = reason;
+    return result;
+}
+
+// Leaves an expression to PostgreSQL, as a step of the engine's plan.
+Translator::Result Translator::host_call(Node* node) {
+    if (calls_allowed_ == HostCalls::kNone) return std::nullopt;
+    if (!may_be_host_call(node, calls_allowed_ == HostCalls::kLeakproof)) return std::nullopt;
+    const auto type = engine_type(exprType(node), exprTypmod(node));
+    if (!type) return std::nullopt;
+    const HostLeaves leaves = host_leaves(node);
+    if (!leaves.is_closed || leaves.nodes == NIL) return std::nullopt;
+    const Mark before = mark();
+    Expr expr = make(ExprKind::kHost, *type, {});
+    const ListCell* cell;
+    foreach (cell, leaves.nodes) {
+        auto* leaf = static_cast<Node*>(lfirst(cell));
+        // A leaf itself has been tried.
+        Result arg = leaf == node ? std::nullopt : walk(leaf);
+        if (!arg) {
+            go_back(before);
+            return std::nullopt;
+        }
+        expr.args.push_back(std::move(*arg));
+    }
+    HostCall call = make_host_call(node, leaves);
+    call.type = *type;
+    call.reason = reason_;
+    expr.value = column::Scalar::of_bytes(call.text);
+    const auto known = std::find_if(calls_.begin(), calls_.end(), [&](const HostCall& other) {
+        return pg_call([&] { return equal(other.expr, call.expr); });
+    });
+    expr.index = static_cast<int32_t>(known - calls_.begin());
+    if (known == calls_.end()) calls_.push_back(std::move(call));
+    return expr;
 }
 
 Translator::Result Translator::host_parameter(Node* node, std::optional<Type> type, bool is_list) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "pg/plan/host_call.h"
 #include "plan/expr.h"
 
 namespace loom::pg {
@@ -47,9 +48,15 @@ struct OuterParameters {
     Bitmapset* varying = nullptr;  ///< all whose values change while the engine runs
 };
 
-/// Translates expressions and collects the parameters that they need.
+/// How far PostgreSQL may evaluate expressions inside the engine's plan.
+enum class HostCalls : uint8_t { kNone, kLeakproof, kAll };
+
+/// Translates expressions and collects what PostgreSQL has to evaluate for them: parameters before
+/// the engine runs, and calls for the rows that reach them.
 class Translator {
   public:
+    explicit Translator(HostCalls calls) : calls_allowed_(calls) {}
+
     /// Returns the translation, or nothing if the engine cannot evaluate `node` exactly as
     /// PostgreSQL does; reason() then says why.
     std::optional<plan::Expr> translate(Node* node, const Scope& scope);
@@ -61,9 +68,21 @@ class Translator {
     const std::string& reason() const noexcept { return reason_; }
     void set_reason(std::string reason) { reason_ = std::move(reason); }
 
+    /// As translate(), without expressions that PostgreSQL evaluates row by row.
+    std::optional<plan::Expr> translate_natively(Node* node, const Scope& scope);
+
     const std::vector<HostParameter>& parameters() const noexcept { return parameters_; }
-    /// Forgets the parameters from `count` on: those of an attempt that failed.
-    void truncate_parameters(size_t count) { parameters_.resize(count); }
+    const std::vector<HostCall>& calls() const noexcept { return calls_; }
+    /// How much has been collected; go_back() forgets what came after: that of a failed attempt.
+    struct Mark {
+        size_t parameters;
+        size_t calls;
+    };
+    Mark mark() const noexcept { return {parameters_.size(), calls_.size()}; }
+    void go_back(const Mark& mark) {
+        parameters_.resize(mark.parameters);
+        calls_.resize(mark.calls);
+    }
 
   private:
     using Result = std::optional<plan::Expr>;
@@ -73,6 +92,7 @@ class Translator {
     Result walk_parameter(const Param* param);
     Result walk(Node* node);
     Result native(Node* node);
+    Result host_call(Node* node);
     Result walk_constant(const Const* constant);
     Result walk_call(Oid function, List* args, Oid collation, const char* what);
     Result walk_array_operator(const ScalarArrayOpExpr* expr);
@@ -91,6 +111,8 @@ class Translator {
     const Scope* scope_ = nullptr;
     std::vector<plan::Expr> case_tests_;
     std::vector<HostParameter> parameters_;
+    std::vector<HostCall> calls_;
+    HostCalls calls_allowed_;
     OuterParameters outer_;
     std::string reason_;
 };

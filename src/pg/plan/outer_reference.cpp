@@ -45,6 +45,7 @@ bool same_expression(const Expr& a, const Expr& b) {
 }
 
 bool never_faults(const Expr& expr) {
+    if (expr.kind == ExprKind::kHost) return false;
     if (expr.kind == ExprKind::kCall) {
         const exec::FunctionInfo* function = exec::find_function(expr.function);
         if (function == nullptr || function->may_fault) return false;

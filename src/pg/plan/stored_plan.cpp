@@ -14,11 +14,13 @@ List* strings_maylongjmp(const std::vector<std::string>& texts) {
     return list;
 }
 
+List* type_maylongjmp(plan::Type type) {
+    return list_make3(makeInteger(static_cast<int>(type.id)), makeInteger(type.precision),
+                      makeInteger(type.scale));
+}
+
 List* parameter_maylongjmp(const HostParameter& parameter) {
-    List* list = list_make1(makeInteger(static_cast<int>(parameter.type.id)));
-    list = lappend(list, makeInteger(parameter.type.precision));
-    list = lappend(list, makeInteger(parameter.type.scale));
-    return lappend(list, makeInteger(parameter.is_list ? 1 : 0));
+    return lappend(type_maylongjmp(parameter.type), makeInteger(parameter.is_list ? 1 : 0));
 }
 
 List* table_maylongjmp(const ScanTable& table) {
@@ -38,6 +40,11 @@ Const* bytes_maylongjmp(const std::string& bytes) {
 
 int int_at(const List* list, int index) {
     return intVal(list_nth(list, index));
+}
+
+plan::Type type_at(const List* list) {
+    return {static_cast<plan::TypeId>(int_at(list, 0)), static_cast<uint8_t>(int_at(list, 1)),
+            static_cast<int16_t>(int_at(list, 2))};
 }
 
 }  // namespace
@@ -75,8 +82,13 @@ CustomScan* make_loom_scan(const BuiltPlan& built, Plan* original) {
             node->custom_exprs = list_concat(node->custom_exprs, table.values);
             node->custom_exprs = list_concat(node->custom_exprs, table.virtual_quals);
         }
-        node->custom_private = list_make4(bytes_maylongjmp(bytes), parameters, tables,
-                                          strings_maylongjmp(built.not_pushed));
+        List* calls = NIL;
+        for (const HostCall& call : built.calls) {
+            calls = lappend(calls, type_maylongjmp(call.type));
+            node->custom_exprs = lappend(node->custom_exprs, call.expr);
+        }
+        node->custom_private = list_make5(bytes_maylongjmp(bytes), parameters, tables,
+                                          strings_maylongjmp(built.not_pushed), calls);
         for (Plan* rows : built.row_plans) node->custom_plans = lappend(node->custom_plans, rows);
         node->custom_scan_tlist = built.scan_tlist;
         node->custom_relids = built.relids;
@@ -94,12 +106,7 @@ StoredPlan read_stored_plan(const CustomScan* scan) {
     const ListCell* cell;
     foreach (cell, static_cast<List*>(lsecond(scan->custom_private))) {
         const auto* list = static_cast<List*>(lfirst(cell));
-        StoredParameter parameter;
-        parameter.type.id = static_cast<plan::TypeId>(int_at(list, 0));
-        parameter.type.precision = static_cast<uint8_t>(int_at(list, 1));
-        parameter.type.scale = static_cast<int16_t>(int_at(list, 2));
-        parameter.is_list = int_at(list, 3) != 0;
-        stored.parameters.push_back(parameter);
+        stored.parameters.push_back({type_at(list), int_at(list, 3) != 0});
     }
     foreach (cell, static_cast<List*>(lthird(scan->custom_private))) {
         const auto* list = static_cast<List*>(lfirst(cell));
@@ -113,6 +120,8 @@ StoredPlan read_stored_plan(const CustomScan* scan) {
     }
     foreach (cell, static_cast<List*>(lfourth(scan->custom_private)))
         stored.not_pushed.emplace_back(strVal(lfirst(cell)));
+    foreach (cell, static_cast<List*>(list_nth(scan->custom_private, 4)))
+        stored.calls.push_back(type_at(static_cast<List*>(lfirst(cell))));
     return stored;
 }
 

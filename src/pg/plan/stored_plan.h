@@ -32,6 +32,8 @@ struct StoredPlan {
     plan::Operator root;
     std::vector<StoredParameter> parameters;
     std::vector<StoredTable> tables;
+    /// What the expressions yield that PostgreSQL evaluates row by row; the last of custom_exprs.
+    std::vector<plan::Type> calls;
     std::vector<std::string> not_pushed;
 };
 

@@ -16,7 +16,6 @@ END $$;
 SELECT engine_of('SELECT id FROM six_p WHERE id > 3 ORDER BY id LIMIT 2');
 DROP FUNCTION engine_of(text);
 -- What only copies columns gains nothing.
-EXPLAIN (COSTS OFF) SELECT id, word FROM all_types_p WHERE upper(word) = 'AB';
 SELECT count(*) FROM plan_of('SELECT id FROM six_p') line WHERE line ~ 'LoomScan';
 SET pg_loom.force = on;
 EXPLAIN (COSTS OFF) SELECT id FROM six_p;
