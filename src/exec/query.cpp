@@ -16,6 +16,7 @@
 #include "exec/join/pair_runner.h"
 #include "exec/pipeline/cut.h"
 #include "exec/pipeline/runner.h"
+#include "exec/pipeline/runtime_filter.h"
 #include "exec/poll_watch.h"
 
 namespace loom::exec {
@@ -47,6 +48,7 @@ struct Query::State final : public Tasks {
         : root(plan),
           inputs(std::move(given)),
           memory(options.memory),
+          use_statistics(options.use_statistics),
           budget(memory == 0 ? 0 : memory + static_cast<uint64_t>(options.threads) * kFixedMemory),
           crew(options.threads) {
         space.directories = options.temp_directories;
@@ -130,6 +132,7 @@ struct Query::State final : public Tasks {
     // Budgets outlive all that gives back to them. Readers and rows in flight have bounds of their
     // own and are only counted.
     uint64_t memory;
+    bool use_statistics;
     base::MemoryBudget budget;
     base::MemoryBudget in_flight;
     io::TempSpace space;
@@ -162,8 +165,10 @@ Query::State::Run::Run(CompiledPipeline& pipeline, State& state)
     int workers = alone ? 1 : state.crew.size();
     if (table != nullptr) {
         morsels.emplace(*table, workers);
-        if (p.bound != nullptr && p.bound->scan_column >= 0 && p.may_skip_rows())
+        if (state.use_statistics && p.bound != nullptr && p.bound->scan_column >= 0 &&
+            p.may_skip_rows())
             morsels->follow(*p.bound, p.source_types);
+        if (state.use_statistics) morsels->restrict(runtime_filters(p, *table));
         workers = static_cast<int>(std::clamp<int64_t>(morsels->size(), 1, workers));
     } else if (p.stored != nullptr) {
         workers = static_cast<int>(

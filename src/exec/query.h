@@ -71,6 +71,7 @@ struct Options {
     std::vector<std::string> temp_directories;
     std::string temp_prefix;           ///< of names that are seen for a moment
     uint64_t temp_limit = UINT64_MAX;  ///< bytes in temporary files at once
+    bool use_statistics = true;        ///< row groups and pages may be skipped for joins and top-ns
     /// Measures what threads compute between two looks at whether the query shall end.
     bool watch_polls = false;
 };

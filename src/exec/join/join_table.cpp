@@ -124,6 +124,9 @@ bool JoinTable::build_bits(const std::function<void()>& poll) {
                      : physical_[0] == plan::Physical::kInt32
                          ? key_range<int32_t>(keys, &low, &high)
                          : key_range<int64_t>(keys, &low, &high);
+    range_known_ = true;
+    low_ = low;
+    high_ = high;
     const uint64_t range = any ? static_cast<uint64_t>(high) - static_cast<uint64_t>(low) + 1 : 0;
     const uint64_t limit =
         std::max(kBitmapRange, kBitmapFactor * static_cast<uint64_t>(rows_.length()));

@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "base/buffer.h"
+#include "column/scalar.h"
 #include "exec/row_store.h"
 
 namespace loom::exec {
@@ -25,6 +27,12 @@ struct ProbeScratch {
     std::vector<base::Buffer> validity;
     std::vector<Vector> plain;
     std::vector<Vector> keys;
+};
+
+/// Keys from `low` to `high`, both of them keys, in the engine's domain.
+struct BuildKeyRange {
+    column::Scalar low;
+    column::Scalar high;
 };
 
 /// Rows and an index over their keys. A single integer key gets a bitmap for test() unless its
@@ -49,6 +57,10 @@ class JoinTable {
     bool unique() const noexcept { return unique_; }
     /// Whether some key is NULL.
     bool null_key() const noexcept { return null_key_; }
+    /// Ranges, at most `most` of them, that hold all keys but NULL, ascending; for one key that is
+    /// an integer, date, timestamp or text. Nothing if the keys are of another kind or too many
+    /// texts.
+    std::optional<std::vector<BuildKeyRange>> key_ranges(size_t most) const;
     /// Bytes that a probe touches: what decides which probe goes first.
     uint64_t footprint() const noexcept { return footprint_; }
 
@@ -96,8 +108,11 @@ class JoinTable {
     bool null_key_ = false;
     uint64_t footprint_ = 0;
 
-    bool bitmap_ = false;  ///< bits_ is there
-    bool dense_ = false;   ///< first_ is there; else the hash table
+    bool bitmap_ = false;       ///< bits_ is there
+    bool dense_ = false;        ///< first_ is there; else the hash table
+    bool range_known_ = false;  ///< of the integers low_ to high_; none if low_ > high_
+    int64_t low_ = 0;
+    int64_t high_ = -1;
     int64_t base_ = 0;
     uint64_t range_ = 0;
     base::Buffer bits_;   ///< bit (key - base) is set for each key

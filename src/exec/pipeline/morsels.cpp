@@ -12,6 +12,8 @@ namespace {
 constexpr int64_t kMinPartRows = 65'536;
 // Parts a worker should have, so that the last one does not wait long.
 constexpr int64_t kPartsPerWorker = 4;
+// Row groups whose pages are compared with the keys of joins before it is given up.
+constexpr int64_t kPagesTried = 4;
 
 }  // namespace
 
@@ -64,6 +66,32 @@ void MorselQueue::follow(const TopBound& bound, const std::vector<plan::Type>& t
                      [](const Part& a, const Part& b) { return a.best < b.best; });
 }
 
+// Takes away the rows that no condition allows; returns whether none is left.
+bool MorselQueue::exclude(const Part& part, Morsel* morsel) {
+    const ScanFile& file = table_.files[part.file];
+    const auto narrow = [&](const std::vector<format::PruneCondition>& conditions) {
+        morsel->ranges = format::intersect(
+            morsel->ranges, format::matching_rows(*file.reader, part.row_group, conditions));
+    };
+    if (!file.conditions.empty()) {
+        if (format::excluding_condition(*file.reader, part.row_group, file.conditions)) return true;
+        narrow(file.conditions);
+        if (morsel->ranges.empty()) return true;
+    }
+    if (conditions_.empty() || conditions_[static_cast<size_t>(part.file)].empty()) return false;
+    const auto& conditions = conditions_[static_cast<size_t>(part.file)];
+    if (format::excluding_condition(*file.reader, part.row_group, conditions)) return true;
+    // Reading the page index is worth it where rows lie in the order of a key, more or less.
+    const int64_t asked = pages_asked_.load(std::memory_order_relaxed);
+    if (asked >= kPagesTried && pages_gained_.load(std::memory_order_relaxed) * 4 < asked)
+        return false;
+    const format::RowRanges before = morsel->ranges;
+    narrow(conditions);
+    pages_asked_.fetch_add(1, std::memory_order_relaxed);
+    if (morsel->ranges != before) pages_gained_.fetch_add(1, std::memory_order_relaxed);
+    return morsel->ranges.empty();
+}
+
 bool MorselQueue::next(Morsel* morsel) {
     for (;;) {
         const size_t index = position_.fetch_add(1, std::memory_order_relaxed);
@@ -78,19 +106,9 @@ bool MorselQueue::next(Morsel* morsel) {
         morsel->file = part.file;
         morsel->row_group = part.row_group;
         morsel->ranges = {{part.begin, part.end}};
-        if (!file.conditions.empty()) {
-            const bool first = part.begin == 0;
-            if (format::excluding_condition(*file.reader, part.row_group, file.conditions)) {
-                skipped_.fetch_add(first ? 1 : 0, std::memory_order_relaxed);
-                continue;
-            }
-            morsel->ranges = format::intersect(
-                morsel->ranges,
-                format::matching_rows(*file.reader, part.row_group, file.conditions));
-            if (morsel->ranges.empty()) {
-                skipped_.fetch_add(first ? 1 : 0, std::memory_order_relaxed);
-                continue;
-            }
+        if (exclude(part, morsel)) {
+            skipped_.fetch_add(part.begin == 0 ? 1 : 0, std::memory_order_relaxed);
+            continue;
         }
         morsel->partial =
             morsel->ranges.size() != 1 || morsel->ranges[0] != format::RowRange{0, rows};

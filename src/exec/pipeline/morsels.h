@@ -26,6 +26,11 @@ class MorselQueue {
     /// the bound, which must live as long. `types` are those of the scan. Call before next().
     void follow(const TopBound& bound, const std::vector<plan::Type>& types);
 
+    /// Skips what `conditions`, by file, exclude, besides those of the files. Call before next().
+    void restrict(std::vector<std::vector<format::PruneCondition>> conditions) {
+        conditions_ = std::move(conditions);
+    }
+
     /// Claims the next morsel that statistics do not exclude; false at the end.
     bool next(Morsel* morsel);
 
@@ -43,8 +48,13 @@ class MorselQueue {
     };
     uint64_t best_place(const Part& part, const TopBound& bound, plan::Type type) const;
 
+    bool exclude(const Part& part, Morsel* morsel);
+
     const TableSource& table_;
     std::vector<Part> parts_;
+    std::vector<std::vector<format::PruneCondition>> conditions_;
+    std::atomic<int64_t> pages_asked_{0};   ///< row groups whose pages were compared
+    std::atomic<int64_t> pages_gained_{0};  ///< of these, with pages that need not be read
     const TopBound* bound_ = nullptr;
     int64_t row_groups_ = 0;
     std::atomic<size_t> position_{0};

@@ -276,6 +276,17 @@ Vector Loader::load(const ColumnView& view) {
     return vector;
 }
 
+std::optional<column::Scalar> file_scalar(const column::Scalar& value, const DataType& file,
+                                          plan::Type type) {
+    if (!can_load(file, type)) return std::nullopt;
+    if (type.id == plan::TypeId::kText) return value;
+    const bool time = file.id == column::TypeId::kDate32 || file.id == column::TypeId::kTimestamp;
+    if (!time && !column::is_integer(file.id)) return std::nullopt;
+    const Loader loader(file, type, nullptr);
+    if (loader.factor_ != 1 || loader.divisor_ != 1) return std::nullopt;
+    return column::Scalar::of_int(value.integer - loader.offset_);
+}
+
 std::optional<uint64_t> order_word(const column::Scalar& bound, const DataType& file,
                                    plan::Type type) {
     if (!bound.known() || !can_load(file, type)) return std::nullopt;

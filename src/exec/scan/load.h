@@ -27,6 +27,8 @@ class Loader {
 
   private:
     friend struct LoadSteps;
+    friend std::optional<column::Scalar> file_scalar(const column::Scalar& value,
+                                                     const column::DataType& file, plan::Type type);
     using Convert = void (*)(const column::ColumnView& view, const Loader& self, uint8_t* out);
 
     Vector plain(const column::ColumnView& view, base::Buffer& out);
@@ -55,5 +57,10 @@ class Loader {
 /// if it is unknown or has no counterpart in the engine.
 std::optional<uint64_t> order_word(const column::Scalar& bound, const column::DataType& file,
                                    plan::Type type);
+
+/// Returns what a file's column holds where it loads as `value`, an integer, date or timestamp, or
+/// as text; nothing if other values of the file load as the same, or if it is not known.
+std::optional<column::Scalar> file_scalar(const column::Scalar& value, const column::DataType& file,
+                                          plan::Type type);
 
 }  // namespace loom::exec

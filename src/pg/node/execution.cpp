@@ -84,6 +84,7 @@ exec::Options current_options() {
                         : std::max(get_hash_memory_limit() * static_cast<uint64_t>(options.threads),
                                    kLeastMemory);
     options.memory = memory;
+    options.use_statistics = g_skip_with_statistics;
     options.watch_polls = g_watch_polls;
     set_temp_space(&options);
     return options;

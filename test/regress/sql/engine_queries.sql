@@ -97,3 +97,23 @@ FROM unnest(ARRAY[
     'a.id, l.s FROM six_h a, LATERAL (SELECT sum(id) AS s FROM %t b WHERE b.id <= a.id * 100) l', 'a.id, l.w FROM six_h a LEFT JOIN LATERAL (SELECT word AS w FROM %t b WHERE b.id = a.id ORDER BY id LIMIT 1) l ON true',
     'x.a FROM (SELECT sum(id) AS a, random() AS r FROM %t) x', 'count(*) FROM (SELECT id FROM %t WHERE random() >= 0) x',
     'generate_series(1, 2), id FROM %t WHERE id < 4', 'unnest(ARRAY[id, i4]) FROM %t WHERE id < 4']) query;
+-- Row groups and pages without a key of a join's build side are not read.
+SELECT * FROM explained('SELECT count(*), sum(v) FROM sorted_p s JOIN six_p x ON s.k = x.id');
+SELECT * FROM explained('SELECT count(*), sum(v) FROM sorted_p s JOIN (VALUES (50000::bigint), (50001), (99000)) x (k) USING (k)');
+SELECT * FROM explained('SELECT count(*) FROM texts_p t WHERE t IN (SELECT word FROM six_p s JOIN all_types_p a USING (id) WHERE id < 3)') line WHERE line ~ 'Scan';
+SELECT same(format(query, keys), 'sorted')
+FROM unnest(ARRAY[
+    'SELECT count(*), sum(v) FROM %%t s JOIN %s x (k) USING (k)',
+    'SELECT count(*), sum(v) FROM %%t s LEFT JOIN %s x (k) USING (k)',
+    'SELECT count(*), sum(v), count(s.k) FROM %%t s RIGHT JOIN %s x (k) USING (k)',
+    'SELECT count(*), sum(v), count(s.k) FROM %%t s FULL JOIN %s x (k) USING (k)',
+    'SELECT count(*), sum(v) FROM %%t s WHERE k IN (SELECT k FROM %s x (k))',
+    'SELECT count(*), sum(v) FROM %%t s WHERE NOT EXISTS (SELECT FROM %s x (k) WHERE x.k = s.k)',
+    'SELECT count(*) FROM (SELECT k FROM %%t LIMIT 10) s JOIN %s x (k) ON s.k = x.k + 20000',
+    'SELECT count(*) FROM (SELECT k, 100 / (v - 7) AS q FROM %%t OFFSET 0) s JOIN %s x (k) USING (k) WHERE q IS NOT NULL']) query,
+    unnest(ARRAY[
+    '(VALUES (50000::bigint), (NULL), (49999), (-9223372036854775807))',
+    '(SELECT g::bigint FROM generate_series(0, 60000, 999) g)',
+    '(SELECT g::bigint * 1000000000 FROM generate_series(0, 5000) g)',
+    '(SELECT g::bigint FROM generate_series(20000, 26000) g)',
+    '(SELECT g::bigint FROM generate_series(1, 0) g)']) keys;
