@@ -28,7 +28,13 @@ enum Function : uint32_t {
     kLeadDefault = 3111,
     kFirstValue = 3112,
     kLastValue = 3113,
-    kNthValue = 3114
+    kNthValue = 3114,
+    // Aggregates over the rows of a partition in their order: the first row has the result, the
+    // others NULL.
+    kPercentileDisc = 3972,
+    kPercentileCont = 3974,
+    kMode = 3984,
+    kStringAgg = 3538
 };
 
 // Computes a number for each row of each partition.
@@ -238,7 +244,18 @@ std::optional<plan::Type> window_type(uint32_t function, std::span<const plan::T
         case kLead:
         case kFirstValue:
         case kLastValue:
+        case kMode:
             return args.size() == 1 ? std::optional(args[0]) : std::nullopt;
+        case kPercentileDisc:
+        case kPercentileCont:
+            if (args.size() != 2 || args[1].id != TypeId::kFloat8 ||
+                (function == kPercentileCont && args[0].id != TypeId::kFloat8))
+                return std::nullopt;
+            return args[0];
+        case kStringAgg:
+            if (args.size() != 2 || args[0].id != TypeId::kText || args[1].id != TypeId::kText)
+                return std::nullopt;
+            return args[0];
         default:
             return has_window_aggregate(function, args) ? aggregate_type(function, args)
                                                         : std::nullopt;
@@ -279,6 +296,11 @@ void compute_window(uint32_t function, const WindowInput& input, StoredColumn& o
             });
         case kNthValue:
             return nth_value(input, out);
+        case kPercentileDisc:
+        case kPercentileCont:
+        case kMode:
+        case kStringAgg:
+            return compute_ordered_set(function, input, out);
         default:
             return compute_aggregate(function, input, out);
     }

@@ -27,6 +27,11 @@ struct WindowInput {
 /// and Unrepresentable.
 void compute_window(uint32_t function, const WindowInput& input, StoredColumn& out);
 
+/// The part of compute_window() for percentile_disc, percentile_cont, mode and string_agg, whose
+/// value is the first argument, in the order of the rows. The first row of a partition gets the
+/// result, the others NULL.
+void compute_ordered_set(uint32_t function, const WindowInput& input, StoredColumn& out);
+
 /// The part of compute_window() for aggregates.
 void compute_aggregate(uint32_t function, const WindowInput& input, StoredColumn& out);
 /// Returns whether compute_aggregate() knows an aggregate over an argument of this type.

@@ -269,7 +269,6 @@ std::optional<Core> Builder::aggregate(Agg* node, Order order) {
     op.kind = OperatorKind::kAggregate;
     op.rows = node->plan.plan_rows;
     op.grouped = node->aggstrategy != AGG_PLAIN || !below->lifted.empty();
-    op.inputs.push_back(std::move(source.op));
     if (!add_group_keys(op, input, node->numCols, node->grpColIdx, node->grpOperators,
                         node->grpCollations, scope))
         return std::nullopt;
@@ -291,8 +290,25 @@ std::optional<Core> Builder::aggregate(Agg* node, Order order) {
         core.scope.push_back(scope[static_cast<size_t>(key.index)]);
     if (!group_by_lifted(core, below->lifted)) return std::nullopt;
 
+    List* in_order = NIL;
+    std::vector<Aggregate> ordered;
+    foreach (cell, calls)
+        if (needs_order(lfirst_node(Aggref, cell)))
+            in_order = pg_call([&] { return lappend(in_order, lfirst(cell)); });
+    if (in_order != NIL && !add_ordered_sets(source, op.group_keys, in_order, &ordered))
+        return std::nullopt;
+    op.inputs.push_back(std::move(source.op));
+
+    size_t next_ordered = 0;
     foreach (cell, calls) {
         auto* call = lfirst_node(Aggref, cell);
+        if (needs_order(call)) {
+            const Aggregate& aggregate = ordered[next_ordered++];
+            op.aggregates.push_back(aggregate);
+            op.output.push_back(aggregate.type);
+            core.scope.push_back({reinterpret_cast<Node*>(call), aggregate.type, nullptr});
+            continue;
+        }
         if (add_aggregate(op, core, call, scope)) continue;
         const Oid sum = top && call->aggdistinct == NIL ? sum_of_average(call->aggfnoid) : 0;
         if (!OidIsValid(sum)) return std::nullopt;

@@ -1,8 +1,8 @@
 #pragma once
 // Turns one subtree of a finished plan into a plan of the engine. One file per family of nodes:
 // builder.cpp the frame, build_top.cpp, build_scan.cpp, build_rows.cpp, build_join.cpp,
-// build_group.cpp, build_order.cpp, build_subplan.cpp, build_sets.cpp, build_window.cpp,
-// build_shim.cpp.
+// build_group.cpp, build_ordered.cpp, build_order.cpp, build_subplan.cpp, build_sets.cpp,
+// build_window.cpp, build_shim.cpp.
 //
 // Plans are converted after set_plan_references: an expression's columns are positions in the
 // target lists of the nodes below (OUTER_VAR, INNER_VAR) or attributes of the scan's relation. So
@@ -122,6 +122,18 @@ class Builder {
     bool add_aggregate(plan::Operator& op, Core& core, Aggref* call, const Scope& scope);
     bool sort_groups(Core& core, Plan* input, const std::vector<int>& groups);
     bool group_by_lifted(Core& core, const std::vector<Lifted>& lifted);
+    // build_ordered.cpp
+    struct OrderedCall {
+        plan::WindowCall window;
+        Keys keys;               ///< the order of a group's rows
+        Oid least = InvalidOid;  ///< min() of the result's type
+    };
+    bool add_ordered_call(const Scope& scope, Aggref* call, bool groups_are_rows,
+                          std::vector<plan::Expr>* exprs, OrderedCall* out);
+    /// Puts windows on the rows of `source`, grouped by columns `groups`, that have the results of
+    /// `calls`, and returns the aggregates that take these.
+    bool add_ordered_sets(Core& source, const std::vector<plan::Expr>& groups, List* calls,
+                          std::vector<plan::Aggregate>* aggregates);
     // build_sets.cpp
     std::optional<Core> grouping_sets(Agg* agg, Order order);
     std::optional<Core> set_operation(SetOp* set, Order order);
@@ -192,6 +204,9 @@ struct Builder::Progress {
     Translator::Mark translated;
     Bitmapset* relids;
 };
+
+/// Whether an aggregate needs its group's rows in order, and is one that the engine has.
+bool needs_order(const Aggref* call);
 
 /// Returns the columns of a node below as `varno` Vars.
 Scope scope_of(const List* tlist, int varno, const Built& below);
