@@ -493,6 +493,7 @@ TEST(Query, RandomJoinsAndAggregatesGiveTheObviousAnswer) {
             tables.push_back(make.table(rows));
         }
         std::vector<Operator> sources;
+        sources.reserve(3);
         for (int i = 0; i < 3; ++i) sources.push_back(Generator::rows(i, tables[i]));
         Operator root = sources[0];
         if (make.below(3) == 0) root = make.filter(std::move(root));

@@ -38,7 +38,7 @@ double share_of(int byte) {
 PrefixFilter::PrefixFilter(const Automaton& automaton) {
     const uint32_t idle = automaton.idle_;
     const uint32_t classes = automaton.classes_;
-    if (idle == Automaton::kDead || classes > kMaxClasses) return;
+    if (idle == Automaton::kDead || classes == 0 || classes > kMaxClasses) return;
     const auto next = [&](uint32_t state, uint32_t c) { return automaton.next_[state + c]; };
 
     std::vector<Combination> found;

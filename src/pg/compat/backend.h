@@ -162,6 +162,31 @@ inline void insert_attributes_maylongjmp(Relation pg_attribute, TupleDesc descri
     InsertPgAttributeTuples(pg_attribute, descriptor, table, extra, indexes);
 }
 
+/// What a SetOp compares. Before 18 it has one input, whose column `flag` says which side a row is
+/// of: 0 or 1; since 18 it has an input for each side, and `flag` is 0.
+struct SetOpKeys {
+    int columns;
+    const AttrNumber* indexes;
+    const Oid* equalities;
+    const Oid* collations;
+    AttrNumber flag;
+};
+
+inline SetOpKeys set_op_keys_maylongjmp(const SetOp* node) {
+#if PG_VERSION_NUM >= 180000
+    // Where the inputs are sorted, the operators are those that sort.
+    auto* equalities = static_cast<Oid*>(palloc(sizeof(Oid) * (node->numCols + 1)));
+    for (int i = 0; i < node->numCols; ++i)
+        equalities[i] = node->strategy == SETOP_SORTED
+                            ? get_equality_op_for_ordering_op(node->cmpOperators[i], nullptr)
+                            : node->cmpOperators[i];
+    return {node->numCols, node->cmpColIdx, equalities, node->cmpCollations, 0};
+#else
+    return {node->numCols, node->dupColIdx, node->dupOperators, node->dupCollations,
+            node->flagColIdx};
+#endif
+}
+
 /// Returns whether a collation orders text by bytes.
 bool collation_is_c_maylongjmp(Oid collation);
 bool ctype_is_c_maylongjmp(Oid collation);

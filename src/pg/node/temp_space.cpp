@@ -7,6 +7,7 @@
 extern "C" {
 #include "catalog/pg_tablespace_d.h"
 #include "commands/tablespace.h"
+#include "common/file_utils.h"
 #include "pgstat.h"
 #include "storage/fd.h"
 #include "utils/guc.h"

@@ -1,6 +1,7 @@
 // Grouping sets, and UNION's relatives INTERSECT and EXCEPT.
 
 #include <algorithm>
+#include <utility>
 
 #include "pg/bridge/bridge.h"
 #include "pg/plan/builder.h"
@@ -192,11 +193,6 @@ std::optional<Core> Builder::grouping_sets(Agg* node, Order order) {
     return core;
 }
 
-#if PG_VERSION_NUM >= 180000
-std::optional<Core> Builder::set_operation(SetOp*, Order) {
-    return refuse("INTERSECT or EXCEPT with two inputs");
-}
-#else
 namespace {
 
 plan::Expr flag_is(const Operator& input, int flag_column, int value) {
@@ -205,25 +201,48 @@ plan::Expr flag_is(const Operator& input, int flag_column, int value) {
                    integer(kInt4, value));
 }
 
+// Puts a column behind those of an operator that says which side its rows are of.
+Operator flagged(Operator input, int side) {
+    std::vector<Expr> exprs;
+    exprs.reserve(input.output.size() + 1);
+    for (size_t i = 0; i < input.output.size(); ++i)
+        exprs.push_back(plan::make_column(static_cast<int>(i), input.output[i]));
+    exprs.push_back(integer(kInt4, side));
+    return project(std::move(input), std::move(exprs));
+}
+
 }  // namespace
 
-// Both sides' rows come from one input, with a column that says which side: 0 or 1.
+// Both sides' rows come from one input, with a column that says which side.
 std::optional<Core> Builder::set_operation(SetOp* node, Order order) {
     Plan* input = outerPlan(&node->plan);
-    auto below = build(input, Order::kAny);
-    if (!below) return std::nullopt;
-    if (!below->lifted.empty()) return refuse("a value of an enclosing query");
+    SetOpKeys keys = pg_call([&] { return set_op_keys_maylongjmp(node); });
     Core source;
-    source.scope = scope_of(input->targetlist, OUTER_VAR, *below);
-    source.op = std::move(below->op);
-    const size_t flag = static_cast<size_t>(node->flagColIdx - 1);
-    if (source.scope[flag].node == nullptr || source.op.output[flag] != kInt4)
-        return refuse("a set operation without a flag");
-    Node* source_flag = source.scope[flag].node;
-    source.scope[flag].node = nullptr;
+    Node* source_flag = nullptr;
+    if (keys.flag == 0) {
+        auto sides =
+            append(&node->plan, pg_call([&] { return list_make2(input, innerPlan(&node->plan)); }));
+        if (!sides) return std::nullopt;
+        source = std::move(*sides);
+        for (int side = 0; side < 2; ++side)
+            source.op.inputs[side] = flagged(std::move(source.op.inputs[side]), side);
+        source.op.output.push_back(kInt4);
+        source.scope.push_back({nullptr, kInt4, nullptr});
+        keys.flag = static_cast<AttrNumber>(source.op.output.size());
+    } else {
+        auto below = build(input, Order::kAny);
+        if (!below) return std::nullopt;
+        if (!below->lifted.empty()) return refuse("a value of an enclosing query");
+        source.scope = scope_of(input->targetlist, OUTER_VAR, *below);
+        source.op = std::move(below->op);
+        const auto flag = static_cast<size_t>(keys.flag - 1);
+        if (source.scope[flag].node == nullptr || source.op.output[flag] != kInt4)
+            return refuse("a set operation without a flag");
+        source_flag = std::exchange(source.scope[flag].node, nullptr);
+    }
     const bool all = node->cmd == SETOPCMD_INTERSECT_ALL || node->cmd == SETOPCMD_EXCEPT_ALL;
-    auto core =
-        all ? set_of_all(node, std::move(source)) : set_of_distinct(node, std::move(source));
+    auto core = all ? set_of_all(node, keys, std::move(source))
+                    : set_of_distinct(node, keys, std::move(source));
     if (!core || !check(core->op)) return std::nullopt;
     if (order == Order::kKept && node->strategy == SETOP_SORTED) {
         // Which column of the input each column of the result is.
@@ -231,26 +250,28 @@ std::optional<Core> Builder::set_operation(SetOp* node, Order order) {
         if (all)
             for (int i = 0; i < list_length(input->targetlist); ++i) columns.push_back(i);
         else
-            for (int i = 0; i < node->numCols; ++i) columns.push_back(node->dupColIdx[i] - 1);
+            for (int i = 0; i < keys.columns; ++i) columns.push_back(keys.indexes[i] - 1);
         if (!sort_groups(*core, input, columns)) return std::nullopt;
     }
-    // The flag stands in the target list all the same; nothing reads it.
-    core->substitutes.emplace_back(
-        source_flag,
-        pg_call([&] { return reinterpret_cast<Node*>(makeNullConst(INT4OID, -1, InvalidOid)); }));
+    // A flag of the input stands in the target list all the same; nothing reads it.
+    if (source_flag != nullptr)
+        core->substitutes.emplace_back(
+            source_flag, pg_call([&] {
+                return reinterpret_cast<Node*>(makeNullConst(INT4OID, -1, InvalidOid));
+            }));
     return core;
 }
 
 // A group is in the result if it has rows of the left side, and some or none of the right.
-std::optional<Core> Builder::set_of_distinct(SetOp* node, Core input) {
+std::optional<Core> Builder::set_of_distinct(SetOp* node, const SetOpKeys& keys, Core input) {
     Core core;
     Operator& op = core.op;
     op.kind = OperatorKind::kAggregate;
     op.rows = node->plan.plan_rows;
     op.grouped = true;
-    const int flag = node->flagColIdx - 1;
-    if (!add_group_keys(op, outerPlan(&node->plan), node->numCols, node->dupColIdx,
-                        node->dupOperators, node->dupCollations, input.scope))
+    const int flag = keys.flag - 1;
+    if (!add_group_keys(op, outerPlan(&node->plan), keys.columns, keys.indexes, keys.equalities,
+                        keys.collations, input.scope))
         return std::nullopt;
     for (const Expr& key : op.group_keys)
         core.scope.push_back(input.scope[static_cast<size_t>(key.index)]);
@@ -275,20 +296,20 @@ std::optional<Core> Builder::set_of_distinct(SetOp* node, Core input) {
 
 // Of a group with m rows on the left and n on the right INTERSECT ALL has min(m, n), EXCEPT ALL
 // m - n: rows of the left side by their number, the first n or those after them.
-std::optional<Core> Builder::set_of_all(SetOp* node, Core input) {
+std::optional<Core> Builder::set_of_all(SetOp* node, const SetOpKeys& keys, Core input) {
     Operator op;
     op.kind = OperatorKind::kWindow;
     op.rows = node->plan.plan_rows;
     op.output = input.op.output;
-    const int flag = node->flagColIdx - 1;
-    Operator keys;
-    if (!add_group_keys(keys, outerPlan(&node->plan), node->numCols, node->dupColIdx,
-                        node->dupOperators, node->dupCollations, input.scope))
+    const int flag = keys.flag - 1;
+    Operator groups;
+    if (!add_group_keys(groups, outerPlan(&node->plan), keys.columns, keys.indexes, keys.equalities,
+                        keys.collations, input.scope))
         return std::nullopt;
     Keys order;
-    for (const Expr& key : keys.group_keys) order.push_back({key.index, false, false});
+    for (const Expr& key : groups.group_keys) order.push_back({key.index, false, false});
     order.push_back({flag, false, false});
-    op.group_keys = std::move(keys.group_keys);
+    op.group_keys = std::move(groups.group_keys);
     op.frame.end = plan::FrameBound::kUnbounded;
     plan::WindowCall number;
     number.function = F_ROW_NUMBER;
@@ -316,6 +337,5 @@ std::optional<Core> Builder::set_of_all(SetOp* node, Core input) {
     if (!check(core.op) || !add_filter(core, predicates, node->plan.plan_rows)) return std::nullopt;
     return core;
 }
-#endif
 
 }  // namespace loom::pg

@@ -42,6 +42,27 @@ Node* insert_results_maylongjmp(Node* node, void* tlist) {
     return mutate_expression(node, insert_results_maylongjmp, tlist);
 }
 
+// Whether a function sees its partition, whatever the frame.
+bool ignores_frame(const plan::WindowCall& call) {
+    switch (call.function) {
+        case F_ROW_NUMBER:
+        case F_RANK_:
+        case F_DENSE_RANK_:
+        case F_PERCENT_RANK_:
+        case F_CUME_DIST_:
+        case F_NTILE:
+        case F_LAG_ANYELEMENT:
+        case F_LAG_ANYELEMENT_INT4:
+        case F_LAG_ANYCOMPATIBLE_INT4_ANYCOMPATIBLE:
+        case F_LEAD_ANYELEMENT:
+        case F_LEAD_ANYELEMENT_INT4:
+        case F_LEAD_ANYCOMPATIBLE_INT4_ANYCOMPATIBLE:
+            return true;
+        default:
+            return false;
+    }
+}
+
 FrameBound start_of(int options) {
     if ((options & FRAMEOPTION_START_CURRENT_ROW) != 0) return FrameBound::kCurrent;
     if ((options & FRAMEOPTION_START_OFFSET_PRECEDING) != 0) return FrameBound::kPreceding;
@@ -165,6 +186,10 @@ std::optional<Core> Builder::window(WindowAgg* node) {
     foreach (cell, calls)
         if (!add_window_call(op, core, lfirst_node(WindowFunc, cell), scope)) return std::nullopt;
     for (const plan::WindowCall& call : op.windows) op.output.push_back(call.type);
+    // PostgreSQL counts rows there instead of peers, since 16. Offsets may still be in error.
+    if (op.frame.start_offset.empty() && op.frame.end_offset.empty() &&
+        std::all_of(op.windows.begin(), op.windows.end(), ignores_frame))
+        op.frame = {};
     op.inputs.push_back(std::move(source));
     core.op = std::move(op);
     if (!check(core.op)) return std::nullopt;

@@ -137,8 +137,8 @@ class Builder {
     // build_sets.cpp
     std::optional<Core> grouping_sets(Agg* agg, Order order);
     std::optional<Core> set_operation(SetOp* set, Order order);
-    std::optional<Core> set_of_distinct(SetOp* set, Core input);
-    std::optional<Core> set_of_all(SetOp* set, Core input);
+    std::optional<Core> set_of_distinct(SetOp* set, const SetOpKeys& keys, Core input);
+    std::optional<Core> set_of_all(SetOp* set, const SetOpKeys& keys, Core input);
     plan::Operator share(plan::Operator op);
     // build_window.cpp
     std::optional<Core> window(WindowAgg* window);
