@@ -129,6 +129,7 @@ Compiler::Result Compiler::finish(Result node) {
     node->constant = node->kind != NodeKind::kHost;
     for (const Result& arg : node->args) {
         node->may_fault |= arg->may_fault;
+        node->asks_host |= arg->asks_host;
         node->constant &= arg->constant;
         node->columns.insert(node->columns.end(), arg->columns.begin(), arg->columns.end());
     }
@@ -395,6 +396,7 @@ Compiler::Result Compiler::host(const Expr& expr) {
     Result node = make(NodeKind::kHost, expr.type);
     node->host = expr.index;
     node->may_fault = true;
+    node->asks_host = true;
     if (!compile_args(expr, node.get())) return nullptr;
     return finish(std::move(node));
 }

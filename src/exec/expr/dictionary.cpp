@@ -15,6 +15,15 @@ namespace {
 
 // Dictionaries whose results a node keeps.
 constexpr size_t kKeep = 4;
+// Dictionaries with entries that fault, after which a node's rows are computed.
+constexpr int kMostFaults = 2;
+
+// Whether computing all entries costs less than the rows that are likely to come. What the host
+// computes may take any time, so it is computed for no more entries than there are rows.
+bool pays(const Node& node, int64_t entries, int64_t rows_seen) {
+    if (node.asks_host) return rows_seen >= entries;
+    return entries <= kBatchRows || rows_seen * 2 > entries;
+}
 
 }  // namespace
 
@@ -43,9 +52,11 @@ const Interpreter::Derived* Interpreter::derived(const Node& node, const Vector&
         found->entries = entries.length;
     }
     found->rows_seen += input.length;
-    if (!found->ready && !found->faulted &&
-        (entries.length <= kBatchRows || found->rows_seen * 2 > entries.length))
+    if (!found->ready && !found->faulted && memory.faulted_derivations < kMostFaults &&
+        pays(node, entries.length, found->rows_seen)) {
         derive(node, input, found);
+        memory.faulted_derivations += found->faulted ? 1 : 0;
+    }
     if (found->faulted) return nullptr;
     if (found->null_faulted && input.validity != nullptr) return nullptr;
     return found->ready ? found : nullptr;

@@ -59,6 +59,7 @@ struct Node {
     int column = -1;         ///< kColumn
     int host = -1;           ///< kHost
     bool may_fault = false;  ///< in itself or below
+    bool asks_host = false;  ///< likewise
     bool constant = false;   ///< depends on no column
     std::vector<int> columns;
     std::vector<std::unique_ptr<Node>> args;

@@ -40,6 +40,7 @@ struct Interpreter::Scratch {
     base::Buffer selection;
     std::vector<std::unique_ptr<Derived>> derived;
     size_t next_derived = 0;
+    int faulted_derivations = 0;
 
     explicit Scratch(base::MemoryBudget* budget)
         : result(budget), flat(budget), joint(budget), heap(budget), selection(budget) {}

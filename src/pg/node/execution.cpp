@@ -270,8 +270,8 @@ void Execution::prepare_calls() {
     std::vector<ExprState*> states;
     for (int i = 0; i < count; ++i)
         states.push_back(static_cast<ExprState*>(list_nth(state_->expressions, first + i)));
-    expressions_ = std::make_unique<HostExpressions>(states, stored_.calls,
-                                                     state_->custom.ss.ps.state, state_->context);
+    expressions_ = std::make_unique<HostExpressions>(states, stored_.calls, &state_->custom.ss.ps,
+                                                     state_->context);
 }
 
 void Execution::start() {

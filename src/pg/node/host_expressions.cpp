@@ -1,6 +1,7 @@
 #include "pg/node/host_expressions.h"
 
 #include <string>
+#include <utility>
 
 #include "exec/fault.h"
 #include "pg/bridge/bridge.h"
@@ -41,6 +42,9 @@ TupleTableSlot* make_slot_maylongjmp(Node* expr) {
     return MakeSingleTupleTableSlot(arguments.row, &TTSOpsVirtual);
 }
 
+// Errors after which PostgreSQL's plan runs without further attempts.
+constexpr int kMostFailures = 100;
+
 // Bytes that evaluating a batch may leave lying about.
 constexpr Size kMaxUsed = Size{4} << 20;
 
@@ -51,11 +55,12 @@ bool is_wanted_elsewhere() {
 }  // namespace
 
 HostExpressions::HostExpressions(const std::vector<ExprState*>& states,
-                                 const std::vector<plan::Type>& types, EState* estate,
-                                 MemoryContext context) {
+                                 const std::vector<plan::Type>& types, PlanState* parent,
+                                 MemoryContext context)
+    : parent_(parent) {
     pg_call([&] {
         MemoryContext old = MemoryContextSwitchTo(context);
-        econtext_ = CreateExprContext(estate);
+        econtext_ = CreateExprContext(parent->state);
         batch_ = AllocSetContextCreate(context, "pg_loom expressions", ALLOCSET_DEFAULT_SIZES);
         MemoryContextSwitchTo(old);
     });
@@ -81,8 +86,8 @@ HostExpressions::HostExpressions(const std::vector<ExprState*>& states,
 }
 
 // Returns false if it ended early.
-bool HostExpressions::run_maylongjmp(Expression& expression, std::span<const exec::Vector> args,
-                                     int64_t rows) {
+bool HostExpressions::run_maylongjmp(Expression& expression, ExprState* state,
+                                     std::span<const exec::Vector> args, int64_t rows) {
     MemoryContextReset(batch_);
     MemoryContext old = MemoryContextSwitchTo(batch_);
     for (size_t c = 0; c < args.size(); ++c)
@@ -101,7 +106,7 @@ bool HostExpressions::run_maylongjmp(Expression& expression, std::span<const exe
             slot->tts_isnull[c] = expression.nulls[c][from];
         }
         bool null = true;
-        const Datum value = ExecEvalExprSwitchContext(expression.state, econtext_, &null);
+        const Datum value = ExecEvalExprSwitchContext(state, econtext_, &null);
         expression.result.borrow_maylongjmp(row, value, null);
         if (used->mem_allocated > kMaxUsed) {
             expression.result.keep_maylongjmp(borrowed, row + 1);
@@ -116,13 +121,23 @@ bool HostExpressions::run_maylongjmp(Expression& expression, std::span<const exe
 
 exec::Vector HostExpressions::evaluate(size_t number, std::span<const exec::Vector> args,
                                        int64_t rows, bool* interrupted) {
-    if (has_failed_) throw exec::Unrepresentable("an expression has raised an error before");
     Expression& expression = expressions_[number];
     std::string why;
-    has_failed_ = true;
-    if (!succeeds([&] { *interrupted = !run_maylongjmp(expression, args, rows); }, &why))
+    if (failures_ > kMostFailures || expression.state == nullptr)
+        throw exec::Unrepresentable("PostgreSQL raised errors before");
+    ExprState* const state = std::exchange(expression.state, nullptr);
+    if (!succeeds([&] { *interrupted = !run_maylongjmp(expression, state, args, rows); }, &why)) {
+        // The engine may go on where it computed more than it needed. What functions keep from call
+        // to call may be half done, so they begin anew.
+        ++failures_;
+        pg_call([&] {
+            MemoryContext old = MemoryContextSwitchTo(parent_->state->es_query_cxt);
+            expression.state = ExecInitExpr(state->expr, parent_);
+            MemoryContextSwitchTo(old);
+        });
         throw exec::Unrepresentable("PostgreSQL raised: " + why);
-    has_failed_ = false;
+    }
+    expression.state = state;
     if (*interrupted) return {};
     return expression.result.vector(rows);
 }

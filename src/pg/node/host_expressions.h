@@ -19,10 +19,10 @@ namespace loom::pg {
 /// Used by the backend's own thread only.
 class HostExpressions {
   public:
-    /// `states` are ExprStates over OUTER_VAR Vars (pg/plan/host_call.h), `types` what they yield.
-    /// What they need lives in children of `context`.
+    /// `states` are ExprStates over OUTER_VAR Vars (pg/plan/host_call.h) of node `parent`, `types`
+    /// what they yield. What they need lives in children of `context`.
     HostExpressions(const std::vector<ExprState*>& states, const std::vector<plan::Type>& types,
-                    EState* estate, MemoryContext context);
+                    PlanState* parent, MemoryContext context);
 
     /// Computes expression `number` for `rows` rows. An error that PostgreSQL raises is taken back,
     /// in a subtransaction, and becomes exec::Unrepresentable: PostgreSQL's own plan might never
@@ -39,12 +39,14 @@ class HostExpressions {
         std::vector<bool*> nulls;
         DatumColumn result;
     };
-    bool run_maylongjmp(Expression& expression, std::span<const exec::Vector> args, int64_t rows);
+    bool run_maylongjmp(Expression& expression, ExprState* state,
+                        std::span<const exec::Vector> args, int64_t rows);
 
+    PlanState* parent_;
     std::vector<Expression> expressions_;
     ExprContext* econtext_ = nullptr;
     MemoryContext batch_ = nullptr;
-    bool has_failed_ = false;  ///< what functions keep from call to call may be half done
+    int failures_ = 0;
 };
 
 }  // namespace loom::pg
