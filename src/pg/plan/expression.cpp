@@ -126,6 +126,7 @@ bool ignores_collation(const std::string& name) {
 }
 
 constexpr Oid kFirstUserObject = 16384;
+constexpr const char* kNoSuchExpression = "the engine has no such expression";
 
 }  // namespace
 
@@ -161,7 +162,7 @@ std::optional<Expr> Translator::translate_with_outer(Node* node, const Scope& sc
         if (result && exec::supports(*result, nullptr)) return result;
     }
     go_back(before);
-    return refuse("the engine has no such expression");
+    return refuse(kNoSuchExpression);
 }
 
 std::optional<Expr> Translator::translate_natively(Node* node, const Scope& scope) {
@@ -217,7 +218,7 @@ Translator::Result Translator::host_call(Node* node) {
     }
     HostCall call = make_host_call(node, leaves);
     call.type = *type;
-    call.reason = reason_;
+    call.reason = reason_.empty() ? kNoSuchExpression : reason_;
     expr.value = column::Scalar::of_bytes(call.text);
     const auto known = std::find_if(calls_.begin(), calls_.end(), [&](const HostCall& other) {
         return pg_call([&] { return equal(other.expr, call.expr); });
