@@ -109,6 +109,7 @@ class QueryMaker {
     Select select_union(int depth);
     SqlTree where(Scope& scope, int depth);
     Value aggregate(const Scope& scope);
+    Value aggregate_in_order(const Scope& scope);
     Value key(const Scope& scope, int depth);
     Value canonical(Value value);
     Value window(const Scope& scope);

@@ -60,6 +60,32 @@ Value QueryMaker::key(const Scope& scope, int depth) {
     return canonical(random_.chance(65) ? leaf(type, scope) : expression(type, depth, scope));
 }
 
+// An aggregate that needs its rows in order.
+Value QueryMaker::aggregate_in_order(const Scope& scope) {
+    const char* fraction = random_.pick({"0.5", "0", "1", "0.25", "0.999", "NULL"});
+    const char* direction = random_.pick({"", " DESC", " NULLS FIRST"});
+    if (random_.chance(25)) {
+        const TypeId number = random_.pick({TypeId::kInt4, TypeId::kInt8, TypeId::kInt2});
+        SqlTree call = sql(fmt::format("percentile_cont({}) WITHIN GROUP (ORDER BY ", fraction),
+                           {expression(number, 1, scope).tree}, "", fmt::format("{})", direction));
+        return {typed(TypeId::kFloat8, std::move(call)), TypeId::kFloat8, false};
+    }
+    if (random_.chance(30)) {
+        const SqlTree text = expression(TypeId::kText, 1, scope).tree;
+        SqlTree call = sql("string_agg(", {text, text}, " COLLATE \"C\", ';' ORDER BY ",
+                           fmt::format(" COLLATE \"C\"{})", direction));
+        return {typed(TypeId::kText, std::move(call)), TypeId::kText, true};
+    }
+    const TypeId type = random_.pick({TypeId::kInt4, TypeId::kInt8, TypeId::kDate,
+                                      TypeId::kTimestamp, TypeId::kText, TypeId::kText});
+    const std::string head =
+        random_.chance(40) ? "mode()" : fmt::format("percentile_disc({})", fraction);
+    SqlTree call =
+        sql(head + " WITHIN GROUP (ORDER BY ", {expression(type, 1, scope).tree}, "",
+            fmt::format("{}{})", type == TypeId::kText ? " COLLATE \"C\"" : "", direction));
+    return {typed(type, std::move(call)), type, true};
+}
+
 Value QueryMaker::aggregate(const Scope& scope) {
     auto whole = [&](const char* name, TypeId argument, TypeId result, bool is_canonical) {
         const std::string head = fmt::format("{}({}", name, random_.chance(12) ? "DISTINCT " : "");
@@ -68,7 +94,10 @@ Value QueryMaker::aggregate(const Scope& scope) {
     };
     const TypeId any = type_of_scope(scope);
     Value value;
-    switch (random_.below(11)) {
+    switch (random_.below(12)) {
+        case 11:
+            value = aggregate_in_order(scope);
+            break;
         case 0:
             value = {typed(TypeId::kInt8, sql("count(*)")), TypeId::kInt8};
             break;
