@@ -125,6 +125,7 @@ TEST(PageHeap, BlocksDoNotOverlapAndAreReused) {
 TEST(PageHeap, ServesThreadsAtOnce) {
     PageHeap heap;
     std::vector<std::thread> threads;
+    threads.reserve(4);
     std::atomic<int> wrong{0};
     for (int thread = 0; thread < 4; ++thread)
         threads.emplace_back([&, thread] {
