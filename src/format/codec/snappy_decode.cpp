@@ -30,8 +30,8 @@ constexpr PatternTable make_pattern_table() {
 constexpr PatternTable kPattern = make_pattern_table();
 
 // What a tag says about an element that decode_short_elements() takes: its length, and what to add
-// to the offset bits behind the tag. A literal has its length as offset, which passes the tests of
-// a copy. Other elements get an offset that does not.
+// to the offset bits behind the tag. A literal has an offset that passes the tests of a copy once
+// so much output is there. Other elements get one that never does.
 struct ShortElement {
     uint32_t offset;
     uint32_t length;
@@ -45,8 +45,8 @@ struct ShortElements {
 constexpr ShortElements make_short_elements() {
     ShortElements elements{};
     for (uint32_t tag = 0; tag < 256; ++tag) {
-        ShortElement element{kTooFar, 0};
         const uint32_t length = (tag >> 2) + 1;
+        ShortElement element{kTooFar, 0};
         if ((tag & 3) == 0 && length <= kLongestLiteral) element = {length, length};
         if ((tag & 3) == 1) element = {tag >> 5 << 8, (tag >> 2 & 7) + 4};
         if ((tag & 3) == 2) element = {0, length};
