@@ -30,25 +30,59 @@ inline uint64_t short_word(const uint8_t* data, int64_t size) noexcept {
         uint32_t high;  // overlaps the other
         std::memcpy(&low, data, 4);
         std::memcpy(&high, data + size - 4, 4);
-        return low | static_cast<uint64_t>(high) << 32;
+        return low | static_cast<uint64_t>(high) << 8 * (size - 4);
     }
     if (size == 0) return 0;
-    return data[0] | static_cast<uint64_t>(data[size / 2]) << 8 |
-           static_cast<uint64_t>(data[size - 1]) << 16;
+    return data[0] | static_cast<uint64_t>(data[size / 2]) << 8 * (size / 2) |
+           static_cast<uint64_t>(data[size - 1]) << 8 * (size - 1);
 }
 
-/// Hashes bytes, eight at a time; the last eight overlap those before.
+inline constexpr int64_t kMaxInlineBytes = 15;
+
+/// Up to kMaxInlineBytes bytes and their number, in the last byte; zeros between.
+struct InlineBytes {
+    uint64_t low = 0;
+    uint64_t high = 0;
+};
+
+inline InlineBytes inline_bytes(const uint8_t* data, int64_t size) noexcept {
+    InlineBytes out;
+    if (size >= 8) {
+        std::memcpy(&out.low, data, 8);
+        std::memcpy(&out.high, data + size - 8, 8);
+        // In two steps, since all of eight bytes are shifted out.
+        out.high = out.high >> 8 >> 8 * (15 - size);
+    } else {
+        out.low = short_word(data, size);
+    }
+    out.high |= static_cast<uint64_t>(size) << 56;
+    return out;
+}
+
+/// Multiplies to 128 bits and folds them.
+inline uint64_t fold(uint64_t a, uint64_t b) noexcept {
+    const unsigned __int128 product = static_cast<unsigned __int128>(a) * b;
+    return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+}
+
+/// Returns hash_bytes() of what was made to `bytes`.
+inline uint64_t hash_inline(const InlineBytes& bytes) noexcept {
+    return mix(fold(bytes.low ^ 0x9e3779b97f4a7c15, bytes.high ^ 0xc2b2ae3d27d4eb4f));
+}
+
+/// Hashes bytes, sixteen at a time; the last sixteen overlap those before.
 inline uint64_t hash_bytes(const uint8_t* data, int64_t size) noexcept {
-    uint64_t hash = static_cast<uint64_t>(size) * 0x9e3779b97f4a7c15;
-    if (size <= 8) return mix(hash ^ mix(short_word(data, size)));
+    if (size <= kMaxInlineBytes) return hash_inline(inline_bytes(data, size));
     const auto load = [](const uint8_t* from) {
         uint64_t word;
         std::memcpy(&word, from, sizeof word);
         return word;
     };
-    const uint8_t* const last = data + size - 8;
-    for (; data < last; data += 8) hash = (hash ^ mix(load(data))) * 0xff51afd7ed558ccd;
-    return mix(hash ^ load(last));
+    uint64_t hash = static_cast<uint64_t>(size) * 0x9e3779b97f4a7c15;
+    const uint8_t* const last = data + size - 16;
+    for (; data < last; data += 16)
+        hash = fold(load(data) ^ 0xff51afd7ed558ccd, load(data + 8) ^ hash);
+    return mix(fold(load(last) ^ 0x9e3779b97f4a7c15, load(last + 8) ^ hash));
 }
 
 /// Gives equal floats equal bits.

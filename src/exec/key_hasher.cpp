@@ -72,6 +72,12 @@ void KeyHasher::hash(std::span<const Vector> columns, int64_t count, uint64_t* h
                                return mix(static_cast<uint64_t>(values[row]));
                            });
                 break;
+            case Physical::kBytes:
+                add_column(plain, count, first, hashes,
+                           [values = plain.as<column::BytesView>()](int64_t row) {
+                               return hash_bytes(values[row].data, values[row].size);
+                           });
+                break;
             default:
                 add_column(plain, count, first, hashes,
                            [&](int64_t row) { return key_hash(plain, column.physical, row); });

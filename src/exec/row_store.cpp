@@ -208,6 +208,12 @@ void StoredColumn::append(const Vector& rows, const uint32_t* positions, int64_t
     append(take_rows(plain, positions, count, taken, taken_validity));
 }
 
+void StoredColumn::append_bytes(const BytesView& bytes) {
+    reserve(length_ + 1);
+    if (null_count_ > 0) base::put_bit(validity_.data(), length_, true);
+    values_.as<BytesView>()[length_++] = keep(bytes);
+}
+
 void StoredColumn::append_nulls(int64_t count) {
     append(null_rows(type_, count));
 }

@@ -21,6 +21,8 @@ class StoredColumn {
     void append(const Vector& rows);
     /// Appends rows[positions[i]].
     void append(const Vector& rows, const uint32_t* positions, int64_t count);
+    /// Appends one value of a column of bytes.
+    void append_bytes(const column::BytesView& bytes);
     void append_nulls(int64_t count);
     /// Moves the rows of `other`, which has the same type, behind the own ones.
     void append_store(StoredColumn&& other);

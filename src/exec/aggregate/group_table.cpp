@@ -127,7 +127,17 @@ void GroupTable::hash_groups(uint64_t* hashes) const {
     }
 }
 
+// Of one key whose values are interned, the number leads to the group; the table is not used.
+uint32_t GroupTable::find_or_add_interned(const uint64_t* words) {
+    const auto entries = static_cast<size_t>(keys_[0].interner->entries().length());
+    if (group_of_entry_.size() < entries) group_of_entry_.resize(entries, 0);
+    uint32_t& group = words[1] != 0 ? null_group_ : group_of_entry_[words[0]];
+    if (group == 0) group = add_group(words) + 1;
+    return group - 1;
+}
+
 uint32_t GroupTable::find_or_add(const uint64_t* words) {
+    if (one_interned()) return find_or_add_interned(words);
     uint64_t hash = 0;
     hash_words(words, 1, &hash);
     return find_or_add(words, hash);
@@ -143,6 +153,13 @@ uint32_t GroupTable::find_or_add(const uint64_t* words, uint64_t hash) {
         if (std::memcmp(known, words, words_ * sizeof(uint64_t)) == 0)
             return table[place].group - 1;
     }
+    const uint32_t group = add_group(words);
+    table[place] = {tag, group + 1};
+    if (static_cast<uint64_t>(groups_) * 2 > mask_) grow();
+    return group;
+}
+
+uint32_t GroupTable::add_group(const uint64_t* words) {
     if (groups_ == capacity_) {
         if (groups_ >= INT32_MAX) throw Unrepresentable("more than 2,147,483,647 groups");
         capacity_ = std::max<int64_t>(256, capacity_ * 2);
@@ -150,8 +167,6 @@ uint32_t GroupTable::find_or_add(const uint64_t* words, uint64_t hash) {
     }
     const auto group = static_cast<uint32_t>(groups_++);
     std::memcpy(group_words_.as<uint64_t>() + group * words_, words, words_ * sizeof(uint64_t));
-    table[place] = {tag, group + 1};
-    if (static_cast<uint64_t>(groups_) * 2 > mask_) grow();
     return group;
 }
 
@@ -224,19 +239,15 @@ void GroupTable::assign_words(int64_t count, uint32_t* ids) {
     }
 }
 
-// One key whose values are interned: its number leads to the group without hashing again.
 void GroupTable::assign_interned(int64_t count, uint32_t* ids) {
-    group_of_entry_.resize(static_cast<size_t>(keys_[0].interner->entries().length()), 0);
+    const auto entries = static_cast<size_t>(keys_[0].interner->entries().length());
+    if (group_of_entry_.size() < entries) group_of_entry_.resize(entries, 0);
+    const uint32_t* groups = group_of_entry_.data();
     const auto* words = row_words_.as<uint64_t>();
     for (int64_t i = 0; i < count; ++i) {
         const uint64_t* row = words + i * 2;
-        if (row[1] != 0) {
-            ids[i] = find_or_add(row);
-            continue;
-        }
-        uint32_t& group = group_of_entry_[row[0]];
-        if (group == 0) group = find_or_add(row) + 1;
-        ids[i] = group - 1;
+        const uint32_t group = row[1] == 0 ? groups[row[0]] : 0;
+        ids[i] = group != 0 ? group - 1 : find_or_add_interned(row);
     }
 }
 
@@ -425,7 +436,7 @@ void GroupTable::assign(std::span<const Vector> keys, int64_t count, uint32_t* i
     auto* nulls = row_words_.as<uint64_t>() + words_ - 1;
     for (int64_t i = 0; i < count; ++i) nulls[i * static_cast<int64_t>(words_)] = 0;
     for (size_t k = 0; k < keys.size(); ++k) words_of(k, keys[k], count);
-    if (keys.size() == 1 && keys_[0].interner != nullptr)
+    if (one_interned())
         assign_interned(count, ids);
     else
         assign_words(count, ids);

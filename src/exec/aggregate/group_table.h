@@ -64,6 +64,9 @@ class GroupTable {
     void hash_words(const uint64_t* words, int64_t count, uint64_t* hashes) const;
     uint32_t find_or_add(const uint64_t* words, uint64_t hash);
     uint32_t find_or_add(const uint64_t* words);
+    uint32_t find_or_add_interned(const uint64_t* words);
+    uint32_t add_group(const uint64_t* words);
+    bool one_interned() const noexcept { return keys_.size() == 1 && keys_[0].interner != nullptr; }
     bool contains(const uint64_t* words, uint64_t hash) const noexcept;
     void grow();
 
@@ -78,6 +81,7 @@ class GroupTable {
     uint64_t mask_ = 0;
     base::Buffer row_words_;
     std::vector<uint32_t> group_of_entry_;  ///< a single interned key: its entry's group + 1
+    uint32_t null_group_ = 0;               ///< likewise: that of NULL + 1
 
     // Groups by value, while there is one integer key whose values lie close together.
     struct Range {

@@ -16,6 +16,34 @@ namespace {
 constexpr uint64_t kFirstSize = 256;
 // Entries moved between two looks at the stop token.
 constexpr size_t kEntriesPerPoll = 1 << 15;
+// In the byte where InlineBytes have their number.
+constexpr uint64_t kLongBytes = uint64_t{0xff} << 56;
+constexpr int64_t kFirstKeys = 256;
+
+bool is_long(const InlineBytes& key) {
+    return key.high >= kLongBytes;
+}
+
+const uint8_t* long_bytes(const InlineBytes& key) {
+    return reinterpret_cast<const uint8_t*>(key.low);
+}
+
+InlineBytes key_of(const column::BytesView& bytes) {
+    if (bytes.size <= kMaxInlineBytes) return inline_bytes(bytes.data, bytes.size);
+    return {reinterpret_cast<uint64_t>(bytes.data), kLongBytes | static_cast<uint64_t>(bytes.size)};
+}
+
+uint64_t hash_of_key(const InlineBytes& key) {
+    if (!is_long(key)) return hash_inline(key);
+    return hash_bytes(long_bytes(key), static_cast<int64_t>(key.high & ~kLongBytes));
+}
+
+bool equal_keys(const InlineBytes& a, const InlineBytes& b) {
+    if (a.high != b.high) return false;
+    if (a.low == b.low) return true;
+    return is_long(a) &&
+           bytes_equal(long_bytes(a), long_bytes(b), static_cast<int64_t>(a.high & ~kLongBytes));
+}
 
 uint32_t tag_of(uint64_t hash) {
     return static_cast<uint32_t>(hash >> 32);
@@ -29,8 +57,13 @@ void check_same_scale(const Vector& a, int64_t a_row, const Vector& b, int64_t b
 
 }  // namespace
 
+struct Interner::Ahead {
+    BytesKey keys[kAhead];
+    uint32_t entries[kAhead];  ///< most likely, + 1; 0: none
+};
+
 Interner::Interner(plan::Type type, base::MemoryBudget* budget)
-    : physical_(plan::physical(type)), entries_(type, budget), table_(budget) {
+    : physical_(plan::physical(type)), entries_(type, budget), keys_(budget), table_(budget) {
     grow();
 }
 
@@ -48,10 +81,6 @@ void Interner::grow() {
     }
 }
 
-uint64_t Interner::hash(const Vector& vector, int64_t row) const noexcept {
-    return key_hash(vector, physical_, row);
-}
-
 // Brings what look-ups touch into the cache, step by step, so that the misses of many overlap.
 void Interner::fetch(const uint64_t* hashes, int64_t count) const noexcept {
     const auto* table = table_.as<Slot>();
@@ -63,21 +92,59 @@ void Interner::fetch(const uint64_t* hashes, int64_t count) const noexcept {
         if (slot.entry != 0 && slot.tag == tag_of(hashes[i]))
             __builtin_prefetch(values + (slot.entry - 1) * static_cast<int64_t>(width));
     }
-    if (physical_ != Physical::kBytes) return;
-    const auto* views = entries_.values<column::BytesView>();
+}
+
+// The same for bytes; picks the entry that the tags of two slots speak for, and fetches its key and
+// what that points to.
+void Interner::guess(Ahead& ahead, const uint64_t* hashes, int64_t count) const noexcept {
+    const auto* table = table_.as<Slot>();
+    const auto* keys = keys_.as<BytesKey>();
+    for (int64_t i = 0; i < count; ++i) __builtin_prefetch(table + (hashes[i] & mask_));
     for (int64_t i = 0; i < count; ++i) {
-        const Slot slot = table[hashes[i] & mask_];
-        if (slot.entry != 0 && slot.tag == tag_of(hashes[i]))
-            __builtin_prefetch(views[slot.entry - 1].data);
+        const Slot first = table[hashes[i] & mask_];
+        const Slot second = table[(hashes[i] + 1) & mask_];
+        const uint32_t tag = tag_of(hashes[i]);
+        const uint32_t other = second.tag == tag ? second.entry : 0;
+        const uint32_t entry = first.tag == tag ? first.entry : other;
+        ahead.entries[i] = entry;
+        __builtin_prefetch(keys + entry - (entry != 0 ? 1 : 0));
     }
+    for (int64_t i = 0; i < count; ++i) {
+        const uint32_t entry = ahead.entries[i];
+        if (is_long(ahead.keys[i]) && entry != 0 && is_long(keys[entry - 1]))
+            __builtin_prefetch(long_bytes(keys[entry - 1]));
+    }
+}
+
+bool Interner::guessed(const Ahead& ahead, int64_t row) const noexcept {
+    const uint32_t entry = ahead.entries[row];
+    return entry != 0 && equal_keys(keys_.as<BytesKey>()[entry - 1], ahead.keys[row]);
 }
 
 void Interner::intern_all(const Vector& vector, uint64_t* numbers) {
     uint64_t hashes[kAhead];
+    Ahead ahead;
+    const bool bytes = physical_ == Physical::kBytes;
     for (int64_t begin = 0; begin < vector.length; begin += kAhead) {
         const int64_t count = std::min(kAhead, vector.length - begin);
+        if (bytes) {
+            const auto* views = vector.as<column::BytesView>() + begin;
+            for (int64_t i = 0; i < count; ++i) {
+                const bool null = vector.is_null(begin + i);
+                ahead.keys[i] = null ? BytesKey() : key_of(views[i]);
+                hashes[i] = hash_of_key(ahead.keys[i]);
+            }
+            guess(ahead, hashes, count);
+            for (int64_t i = 0; i < count; ++i) {
+                if (guessed(ahead, i))
+                    numbers[begin + i] = ahead.entries[i] - 1;
+                else if (!vector.is_null(begin + i))
+                    numbers[begin + i] = intern(vector, begin + i, hashes[i]);
+            }
+            continue;
+        }
         for (int64_t i = 0; i < count; ++i)
-            hashes[i] = vector.is_null(begin + i) ? 0 : hash(vector, begin + i);
+            hashes[i] = vector.is_null(begin + i) ? 0 : key_hash(vector, physical_, begin + i);
         fetch(hashes, count);
         for (int64_t i = 0; i < count; ++i)
             if (!vector.is_null(begin + i))
@@ -87,9 +154,35 @@ void Interner::intern_all(const Vector& vector, uint64_t* numbers) {
 
 void Interner::find_all(const Vector& vector, int64_t begin, int64_t count, const uint64_t* hashes,
                         int64_t* numbers) const {
-    fetch(hashes, count);
+    if (physical_ != Physical::kBytes) {
+        fetch(hashes, count);
+        for (int64_t i = 0; i < count; ++i)
+            numbers[i] = vector.is_null(begin + i) ? -1 : find(vector, begin + i, hashes[i]);
+        return;
+    }
+    Ahead ahead;
+    const auto* views = vector.as<column::BytesView>() + begin;
     for (int64_t i = 0; i < count; ++i)
-        numbers[i] = vector.is_null(begin + i) ? -1 : find(vector, begin + i, hashes[i]);
+        ahead.keys[i] = vector.is_null(begin + i) ? BytesKey() : key_of(views[i]);
+    guess(ahead, hashes, count);
+    for (int64_t i = 0; i < count; ++i) {
+        if (guessed(ahead, i))
+            numbers[i] = int64_t{ahead.entries[i]} - 1;
+        else
+            numbers[i] = find_bytes(ahead.keys[i], hashes[i], nullptr);
+    }
+}
+
+// Sets `place` to the free slot that ends the search.
+int64_t Interner::find_bytes(const BytesKey& key, uint64_t hash, uint64_t* place) const noexcept {
+    const auto* table = table_.as<Slot>();
+    const auto* keys = keys_.as<BytesKey>();
+    uint64_t at = hash & mask_;
+    for (; table[at].entry != 0; at = (at + 1) & mask_)
+        if (table[at].tag == tag_of(hash) && equal_keys(keys[table[at].entry - 1], key))
+            return int64_t{table[at].entry} - 1;
+    if (place != nullptr) *place = at;
+    return -1;
 }
 
 int64_t Interner::find(const Vector& vector, int64_t row, uint64_t hash) const noexcept {
@@ -103,8 +196,17 @@ int64_t Interner::find(const Vector& vector, int64_t row, uint64_t hash) const n
     return -1;
 }
 
+uint32_t Interner::intern(const Vector& vector, int64_t row) {
+    return intern(vector, row, key_hash(vector, physical_, row));
+}
+
 uint32_t Interner::intern(const Vector& vector, int64_t row, uint64_t hash) {
-    auto* table = table_.as<Slot>();
+    if (physical_ == Physical::kBytes) {
+        uint64_t place = 0;
+        const int64_t entry = find_bytes(key_of(vector.as<column::BytesView>()[row]), hash, &place);
+        return entry >= 0 ? static_cast<uint32_t>(entry) : add(vector, row, hash, place);
+    }
+    const auto* table = table_.as<Slot>();
     uint64_t place = hash & mask_;
     const Vector entries = entries_.view();
     for (; table[place].entry != 0; place = (place + 1) & mask_) {
@@ -114,14 +216,27 @@ uint32_t Interner::intern(const Vector& vector, int64_t row, uint64_t hash) {
             return entry;
         }
     }
+    return add(vector, row, hash, place);
+}
+
+uint32_t Interner::add(const Vector& vector, int64_t row, uint64_t hash, uint64_t place) {
     const auto entry = static_cast<uint32_t>(hashes_.size());
-    Vector one = vector;
-    one.length = 1;
-    one.validity = nullptr;
-    one.values = vector.as<uint8_t>() + row * plan::width(physical_);
-    entries_.append(one);
+    if (physical_ == Physical::kBytes) {
+        if (entry == key_room_) {
+            key_room_ = std::max(kFirstKeys, key_room_ * 2);
+            keys_.resize(static_cast<uint64_t>(key_room_) * sizeof(BytesKey));
+        }
+        entries_.append_bytes(vector.as<column::BytesView>()[row]);
+        keys_.as<BytesKey>()[entry] = key_of(entries_.values<column::BytesView>()[entry]);
+    } else {
+        Vector one = vector;
+        one.length = 1;
+        one.validity = nullptr;
+        one.values = vector.as<uint8_t>() + row * plan::width(physical_);
+        entries_.append(one);
+    }
     hashes_.push_back(hash);
-    table[place] = {tag_of(hash), entry + 1};
+    table_.as<Slot>()[place] = {tag_of(hash), entry + 1};
     if (hashes_.size() * 2 > mask_) grow();
     return entry;
 }

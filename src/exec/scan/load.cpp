@@ -217,10 +217,8 @@ Loader::Loader(const DataType& file, plan::Type type, base::MemoryBudget* budget
 }
 
 void Loader::check_text(const ColumnView& view) const {
-    const auto* values = view.as<column::BytesView>();
-    for (int64_t i = 0; i < view.length; ++i)
-        if (!view.is_null(i) && !is_server_text(values[i]))
-            throw Unrepresentable("a text is not valid UTF-8, or holds a zero byte");
+    if (!are_server_texts(view.as<column::BytesView>(), view.validity, view.length))
+        throw Unrepresentable("a text is not valid UTF-8, or holds a zero byte");
 }
 
 // Kernels rely on a numeric's digits: a file that has more than it declares is PostgreSQL's.

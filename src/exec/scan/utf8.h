@@ -1,7 +1,8 @@
 #pragma once
 // Which bytes PostgreSQL takes as text in a UTF-8 database.
 
-#include <cstring>
+#include <cstdint>
+#include <span>
 
 #include "column/column_view.h"
 
@@ -27,38 +28,23 @@ inline int utf8_sequence(const uint8_t* p, int64_t left) noexcept {
     return 4;
 }
 
-/// Tells whether all of `size` bytes, at least one, are ASCII and none is zero.
-inline bool is_plain_ascii(const uint8_t* p, int64_t size) noexcept {
-    constexpr uint64_t kHigh = 0x8080808080808080;
-    constexpr uint64_t kOnes = 0x0101010101010101;
-    const auto suspect = [](uint64_t word) { return word | (word - kOnes); };
-    const auto load = [](const uint8_t* at) {
-        uint64_t word;
-        std::memcpy(&word, at, sizeof word);
-        return word;
-    };
-    if (size < 8) {
-        uint64_t word = kOnes;
-        std::memcpy(&word, p, static_cast<size_t>(size));
-        return (suspect(word) & kHigh) == 0;
-    }
-    // The last step overlaps the one before it.
-    uint64_t all = suspect(load(p + size - 8));
-    for (int64_t i = 0; i + 8 < size; i += 8) all |= suspect(load(p + i));
-    return (all & kHigh) == 0;
-}
-
 /// Tells whether `value` is valid UTF-8 without zero bytes.
-inline bool is_server_text(const column::BytesView& value) noexcept {
-    if (value.size == 0 || is_plain_ascii(value.data, value.size)) return true;
-    const uint8_t* p = value.data;
-    const uint8_t* const end = p + value.size;
-    while (p < end) {
-        const int length = utf8_sequence(p, end - p);
-        if (length == 0) return false;
-        p += length;
-    }
-    return true;
-}
+bool is_server_text(const column::BytesView& value) noexcept;
+
+/// Tells whether is_server_text() holds for all of `count` texts that are not NULL. Reads no byte
+/// beyond a text.
+bool are_server_texts(const column::BytesView* texts, const uint8_t* validity,
+                      int64_t count) noexcept;
+
+/// Tells whether all texts that are not NULL consist of ASCII characters other than zero; one
+/// implementation for one instruction set.
+struct AsciiKernel {
+    const char* name;
+    bool (*are_ascii)(const column::BytesView* texts, const uint8_t* validity,
+                      int64_t count) noexcept;
+};
+
+/// Returns the implementations that this processor can run, best first; for tests.
+std::span<const AsciiKernel> ascii_kernels() noexcept;
 
 }  // namespace loom::exec

@@ -229,6 +229,45 @@ TEST(Snappy, AgreesWithLibsnappyOnBadData) {
     }
 }
 
+// Elements as a compressor would not write them: any kind behind any other, near and far, cut off
+// anywhere.
+TEST(Snappy, AgreesWithLibsnappyOnRandomElements) {
+    std::mt19937 random(11);
+    const auto below = [&](uint32_t n) { return static_cast<uint32_t>(random() % n); };
+    for (int round = 0; round < 3000; ++round) {
+        std::string packed;
+        uint32_t size = 0;
+        const uint32_t longest = round % 3 == 0 ? 60 : 8;
+        for (uint32_t count = 1 + below(40); count != 0; --count) {
+            const uint32_t kind = size == 0 ? 0 : below(3);
+            const uint32_t bad = below(500) == 0 ? below(3) : 0;
+            uint32_t length = kind == 1 ? 4 + below(8) : 1 + below(kind == 0 ? longest : 64);
+            const uint32_t reach = std::min(size, below(2) == 0 ? 40U : 2000U);
+            uint32_t offset = kind == 0 ? 0 : 1 + below(reach);
+            if (bad == 1) offset = 0;
+            if (bad == 2) offset = size + 1;
+            if (kind == 0) {
+                packed += static_cast<char>((length - 1) << 2);
+                for (uint32_t i = 0; i < length; ++i) packed += static_cast<char>(random());
+            } else if (kind == 1) {
+                packed += static_cast<char>(1 | (length - 4) << 2 | (offset >> 8 & 7) << 5);
+                packed += static_cast<char>(offset);
+            } else {
+                packed += static_cast<char>(2 | (length - 1) << 2);
+                packed += static_cast<char>(offset);
+                packed += static_cast<char>(offset >> 8);
+            }
+            size += length;
+        }
+        std::string head;
+        for (uint32_t rest = size; head.empty() || rest != 0; rest >>= 7)
+            head += static_cast<char>((rest & 127) | (rest > 127 ? 128 : 0));
+        expect_same_as_libsnappy(head + packed, size);
+        packed.resize(below(static_cast<uint32_t>(packed.size())));
+        expect_same_as_libsnappy(head + packed, size);
+    }
+}
+
 // A literal of 2^32 bytes is one of none, as libsnappy had it before 1.3, which refuses it.
 TEST(Snappy, ReadsLiteralOf4GibibytesAsNone) {
     for (const SnappyKernel& kernel : snappy_kernels()) {

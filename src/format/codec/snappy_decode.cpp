@@ -29,7 +29,40 @@ constexpr PatternTable make_pattern_table() {
 }
 constexpr PatternTable kPattern = make_pattern_table();
 
+// What a tag says about an element that decode_short_elements() takes: its length, and what to add
+// to the offset bits behind the tag. A literal has an offset that passes the tests of a copy once
+// so much output is there. Other elements get one that never does.
+struct ShortElement {
+    uint32_t offset;
+    uint32_t length;
+};
+constexpr uint32_t kTooFar = 1U << 31;
+// So that the next tag is in the eight bytes from the tag on.
+constexpr uint32_t kLongestLiteral = 6;
+struct ShortElements {
+    ShortElement of_tag[256];
+};
+constexpr ShortElements make_short_elements() {
+    ShortElements elements{};
+    for (uint32_t tag = 0; tag < 256; ++tag) {
+        const uint32_t length = (tag >> 2) + 1;
+        ShortElement element{kTooFar, 0};
+        if ((tag & 3) == 0 && length <= kLongestLiteral) element = {length, length};
+        if ((tag & 3) == 1) element = {tag >> 5 << 8, (tag >> 2 & 7) + 4};
+        if ((tag & 3) == 2) element = {0, length};
+        elements.of_tag[tag] = element;
+    }
+    return elements;
+}
+constexpr ShortElements kShortElements = make_short_elements();
+// The bits of the offset behind a tag of each kind.
+constexpr uint64_t kOffsetBits[4] = {0, 0xff, 0xffff, 0};
+
 }  // namespace
+
+// Keeps the compiler from making a branch out of a choice between values that it knows how to
+// compute.
+#define LOOM_SNAPPY_OPAQUE(a, b, c, d) asm("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d))
 
 namespace portable {
 #define LOOM_SNAPPY_TARGET
