@@ -128,6 +128,13 @@ inline bool walk_query(Query* query, bool (*walker)(Node*, void*), void* context
 #endif
 }
 
+/// Takes away the mark of a node that the planner's settings disable, which EXPLAIN shows since 18.
+inline void unmark_disabled(Plan* plan) {
+#if PG_VERSION_NUM >= 180000
+    plan->disabled_nodes = 0;
+#endif
+}
+
 /// copyObject, whose macro needs an extension of the language.
 template <typename T>
 T* copy_object_maylongjmp(const T* node) {

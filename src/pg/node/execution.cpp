@@ -32,10 +32,23 @@ class BackendHost : public exec::Host {
     exec::Vector evaluate(int expression, std::span<const exec::Vector> args,
                           int64_t rows) override {
         bool interrupted = false;
-        const exec::Vector result =
-            expressions_->evaluate(static_cast<size_t>(expression), args, rows, &interrupted);
+        exec::Vector result;
+        try {
+            result =
+                expressions_->evaluate(static_cast<size_t>(expression), args, rows, &interrupted);
+        } catch (const PgError&) {
+            // PostgreSQL says once only that it wants to end the statement. Another thread may have
+            // ended the query before this error gets anywhere.
+            cancelled_ = std::current_exception();
+            throw;
+        }
         if (interrupted) throw Interrupted();
         return result;
+    }
+
+    /// Raises the cancellation that evaluate() raised.
+    void rethrow_cancelled() const {
+        if (cancelled_ != nullptr) std::rethrow_exception(cancelled_);
     }
 
     void check_interrupts() override {
@@ -48,6 +61,7 @@ class BackendHost : public exec::Host {
 
   private:
     HostExpressions* expressions_;
+    std::exception_ptr cancelled_;
 };
 
 // Executions whose queries may have threads. A backend that is told to end may do so from within
@@ -323,22 +337,26 @@ void Execution::make_datums(const exec::Batch& batch) {
 }
 
 // Fetches; if PostgreSQL wants to interrupt, ends the threads before it may.
-const exec::Batch* Execution::next_or_interrupt(exec::Host& host) {
+const exec::Batch* Execution::next_or_interrupt() {
+    BackendHost host(expressions_.get());
     try {
         return query_->next(host);
     } catch (const Interrupted&) {
         stop();
+    } catch (...) {
+        host.rethrow_cancelled();
+        throw;
     }
     pg_call([] { CHECK_FOR_INTERRUPTS(); });
+    host.rethrow_cancelled();
     // PostgreSQL let it pass after all, but the query is gone.
     throw base::Error(base::ErrorKind::kCancelled, "canceling statement due to user request");
 }
 
 bool Execution::next_batch() {
     if (query_ == nullptr) start();
-    BackendHost host(expressions_.get());
     for (;;) {
-        const exec::Batch* batch = next_or_interrupt(host);
+        const exec::Batch* batch = next_or_interrupt();
         if (batch == nullptr) return false;
         if (batch->rows == 0) continue;
         make_datums(*batch);

@@ -44,7 +44,7 @@ class Execution {
     int threads() const noexcept { return options_.threads; }
 
   private:
-    const exec::Batch* next_or_interrupt(exec::Host& host);
+    const exec::Batch* next_or_interrupt();
     void start();
     void prepare_calls();
     void make_datums(const exec::Batch& batch);

@@ -66,6 +66,7 @@ CustomScan* make_loom_scan(const BuiltPlan& built, Plan* original) {
         plan->parallel_aware = false;
         plan->parallel_safe = false;
         plan->async_capable = false;
+        unmark_disabled(plan);
         // A subplan is executed once wherever its node is initialised, so each has one owner.
         for (Plan* below : built.nodes) {
             plan->initPlan = list_concat(plan->initPlan, below->initPlan);

@@ -1,5 +1,6 @@
 -- Expressions that the engine does not have, evaluated by PostgreSQL inside the engine's plan.
 SET max_parallel_workers_per_gather = 0;
+SET TimeZone = 'Europe/Berlin';
 EXPLAIN (COSTS OFF) SELECT initcap(word), count(*) FROM all_types_p WHERE id % 3 = 0 AND initcap(word) <> 'Ab' GROUP BY 1 ORDER BY 1;
 EXPLAIN (COSTS OFF) SELECT a.id FROM all_types_p a JOIN six_p s ON sqrt(a.d18) = sqrt(s.id::numeric) WHERE to_char(a.id, '999') LIKE '%1' ORDER BY 1;
 -- Each type as an argument and as a result, in conditions, keys, aggregates, sorts and arms.

@@ -78,7 +78,9 @@ SET temp_file_limit = '1MB';
 SET pg_loom.memory = '1MB';
 SELECT count(*) FROM lineorder a JOIN lineorder b ON a.lo_orderkey = b.lo_orderkey AND a.lo_linenumber = b.lo_linenumber;
 SET work_mem = '64kB';
+\set VERBOSITY sqlstate
 SELECT count(*) FROM lineorder a JOIN lineorder b ON a.lo_orderkey = b.lo_orderkey AND a.lo_linenumber = b.lo_linenumber;
+\set VERBOSITY default
 RESET temp_file_limit;
 RESET work_mem;
 RESET pg_loom.memory;

@@ -23,7 +23,7 @@ SELECT id FROM six_p ORDER BY 1;
 RESET pg_loom.force;
 -- What the engine cannot do stays with PostgreSQL, beside or above it, and EXPLAIN says why.
 EXPLAIN (COSTS OFF, VERBOSE) SELECT id, arr, pg_typeof(word) FROM all_types_p WHERE id < 5 AND regexp_replace(word, 'a', 'b') = 'x';
-EXPLAIN (COSTS OFF) SELECT stddev(id) OVER (ORDER BY id) FROM six_p WHERE id > 1;
+SELECT * FROM plan_of('SELECT stddev(id) OVER (ORDER BY id) FROM six_p WHERE id > 1') line WHERE line !~ 'Window:';
 -- Rows of other tables reach the engine through a child.
 ANALYZE six_h;
 EXPLAIN (COSTS OFF, VERBOSE) SELECT s.id, p.word FROM six_h s JOIN all_types_p p USING (id) WHERE p.i4 > 3;

@@ -100,7 +100,7 @@ FROM unnest(ARRAY[
 -- Row groups and pages without a key of a join's build side are not read.
 SELECT * FROM explained('SELECT count(*), sum(v) FROM sorted_p s JOIN six_p x ON s.k = x.id');
 SELECT * FROM explained('SELECT count(*), sum(v) FROM sorted_p s JOIN (VALUES (50000::bigint), (50001), (99000)) x (k) USING (k)');
-SELECT * FROM explained('SELECT count(*) FROM texts_p t WHERE t IN (SELECT word FROM six_p s JOIN all_types_p a USING (id) WHERE id < 3)') line WHERE line ~ 'Scan';
+SELECT * FROM explained('SELECT count(*) FROM texts_p t JOIN (VALUES (''A''), (''a%'')) v (t) USING (t)') line WHERE line ~ 'Scan';
 SELECT same(format(query, keys), 'sorted')
 FROM unnest(ARRAY[
     'SELECT count(*), sum(v) FROM %%t s JOIN %s x (k) USING (k)',
