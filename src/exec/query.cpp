@@ -348,10 +348,26 @@ bool may_give_up(const Pipeline& pipeline) {
            });
 }
 
+// Whether no row is wanted: then nothing may be computed either, since it could fail.
+bool wants_no_rows(const plan::Operator& root, std::span<const plan::ParameterValue> parameters) {
+    if (root.kind == plan::OperatorKind::kProject) return wants_no_rows(root.inputs[0], parameters);
+    if (root.kind != plan::OperatorKind::kLimit || root.count.empty()) return false;
+    const plan::Expr& count = root.count[0];
+    const column::Scalar* value = nullptr;
+    if (count.kind == plan::ExprKind::kConstant) value = &count.value;
+    if (count.kind == plan::ExprKind::kParameter)
+        value = &parameters[static_cast<size_t>(count.index)].value;
+    return value != nullptr && value->known() && value->integer == 0;
+}
+
 }  // namespace
 
 void Query::State::start(Host& asked) {
     started = true;
+    if (wants_no_rows(root, inputs.parameters)) {
+        finished = true;
+        return;
+    }
     pipelines = compile(root, inputs.parameters, resources());
     for (size_t i = 0; i + 1 < pipelines.size(); ++i) {
         run_until_whole(*pipelines[i], asked);

@@ -22,7 +22,8 @@ std::string Names::constant(Type type, const column::Scalar& value) const {
         case column::Scalar::Kind::kFloat:
             return fmt::format("{}", value.number);
         case column::Scalar::Kind::kBytes:
-            return fmt::format("'{}'", value.bytes);
+            // What comes behind a NUL is for the engine (time zones).
+            return fmt::format("'{}'", value.bytes.c_str());
     }
     return "?";
 }

@@ -12,6 +12,6 @@ namespace loom::test {
 std::vector<column::Scalar> edge_values(plan::Type type);
 
 /// Returns values of an argument that must be a constant: fields, digits, type modifiers.
-std::vector<column::Scalar> constant_arguments(const exec::FunctionInfo& info, plan::TypeId type);
+std::vector<column::Scalar> constant_arguments(const exec::FunctionInfo& info, int index);
 
 }  // namespace loom::test

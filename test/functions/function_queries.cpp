@@ -128,7 +128,7 @@ void print_calls(const exec::FunctionInfo& info, const std::vector<Type>& types,
     size_t total = 1;
     for (size_t i = 0; i < types.size(); ++i) {
         values.push_back((info.constant_arguments >> i & 1) != 0
-                             ? test::constant_arguments(info, types[i].id)
+                             ? test::constant_arguments(info, static_cast<int>(i))
                              : test::edge_values(types[i]));
         total *= values.back().size();
     }

@@ -167,7 +167,7 @@ std::optional<Value> QueryMaker::call(TypeId type, int depth, const Scope& scope
     for (int i = 0; i < info->arguments; ++i) {
         const TypeId argument = info->types[i];
         if ((info->constant_arguments >> i & 1) != 0) {
-            const auto values = constant_arguments(*info, argument);
+            const auto values = constant_arguments(*info, i);
             args.push_back(sql(sql_literal(plan::make_type(argument), random_.pick(values))));
         } else if (makes_long_text(*info) && is_integer(argument)) {
             args.push_back(sql(std::to_string(random_.between(-1, 9))));

@@ -1,4 +1,4 @@
-// Dates, timestamps and intervals. What depends on the session's time zone is not here.
+// Dates, timestamps and intervals. What depends on a time zone is in zone_functions.cpp.
 
 #include "sql/calendar.h"
 
@@ -7,6 +7,7 @@
 
 #include <fmt/core.h>
 
+#include "exec/expr/calendar_fields.h"
 #include "exec/expr/loops.h"
 
 namespace loom::exec {
@@ -54,15 +55,6 @@ constexpr FieldName kFields[] = {{"microseconds", Field::kMicroseconds},
                                  {"isoyear", Field::kIsoyear},
                                  {"epoch", Field::kEpoch},
                                  {"julian", Field::kJulian}};
-
-// Names as PostgreSQL writes them; its other spellings are left to it.
-std::optional<Field> named_field(const Expr& name, std::string* reason) {
-    if (name.value.known())
-        for (const FieldName& field : kFields)
-            if (field.name == name.value.bytes) return field.field;
-    *reason = fmt::format("the field \"{}\" of a date or time", name.value.bytes);
-    return std::nullopt;
-}
 
 bool is_time_field(Field field) {
     return field <= Field::kHour;
@@ -209,6 +201,14 @@ bool bind_zoned(Args args, BoundFunction*, std::string* reason) {
 }
 
 }  // namespace
+
+std::optional<Field> named_field(const Expr& name, std::string* reason) {
+    if (name.value.known())
+        for (const FieldName& field : kFields)
+            if (field.name == name.value.bytes) return field.field;
+    *reason = fmt::format("the field \"{}\" of a date or time", name.value.bytes);
+    return std::nullopt;
+}
 
 void add_calendar_functions(std::vector<Function>& out) {
     constexpr TypeId kBool = TypeId::kBool;

@@ -20,6 +20,7 @@ struct Registry {
         add_text_functions(functions);
         add_calendar_functions(functions);
         add_regex_functions(functions);
+        add_zone_functions(functions);
         std::sort(functions.begin(), functions.end(),
                   [](const Function& a, const Function& b) { return a.info.oid < b.info.oid; });
         for (const Function& function : functions) infos.push_back(function.info);

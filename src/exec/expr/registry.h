@@ -74,5 +74,6 @@ void add_float_functions(std::vector<Function>& out);
 void add_text_functions(std::vector<Function>& out);
 void add_calendar_functions(std::vector<Function>& out);
 void add_regex_functions(std::vector<Function>& out);
+void add_zone_functions(std::vector<Function>& out);
 
 }  // namespace loom::exec

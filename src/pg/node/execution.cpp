@@ -9,6 +9,7 @@
 #include "pg/guc/settings.h"
 #include "pg/node/temp_space.h"
 #include "pg/node/value.h"
+#include "pg/plan/time_zone.h"
 
 extern "C" {
 #include "access/table.h"
@@ -303,6 +304,8 @@ void Execution::start() {
         rows_[i]->restart();
         inputs.rows.push_back(rows_[i].get());
     }
+    if (!stored_.session_zone.empty() && stored_.session_zone != session_zone_name())
+        throw exec::Unrepresentable("TimeZone has changed since the query was planned");
     if (!stored_.calls.empty()) prepare_calls();
     remember_running(this);
     options_ = current_options();

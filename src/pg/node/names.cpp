@@ -33,6 +33,7 @@ constexpr std::string_view kTypes[] = {"int",    "float", "numeric", "date", "ti
                                        "bpchar", "bool",  "bytea",   "uuid", "interval"};
 
 const char* infix_operator(std::string_view name) {
+    if (name == "timezone") return nullptr;
     bool known = false;
     for (const std::string_view type : kTypes) known = known || name.starts_with(type);
     if (!known) return nullptr;

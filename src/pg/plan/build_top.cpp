@@ -235,6 +235,7 @@ std::optional<BuiltPlan> Builder::build_top(Plan* plan) {
     result.tables = std::move(tables_);
     result.parameters = translator_.parameters();
     result.calls = translator_.calls();
+    result.session_zone = translator_.session_zone();
     for (const HostCall& call : result.calls) {
         std::string line = "Expression, evaluated by PostgreSQL: " + call.reason;
         const auto& lines = result.not_pushed;

@@ -56,6 +56,7 @@ struct BuiltPlan {
     std::vector<ScanTable> tables;
     std::vector<HostParameter> parameters;
     std::vector<HostCall> calls;
+    std::string session_zone;             ///< the time zone that the plan holds for, or empty
     std::vector<std::string> not_pushed;  ///< for EXPLAIN: `what: why`
     List* scan_tlist = NIL;               ///< what the columns of `root` are
     List* targetlist = NIL;               ///< over the columns of `root` (INDEX_VAR)

@@ -11,10 +11,12 @@
 #include "pg/plan/outer_reference.h"
 #include "pg/plan/regex.h"
 #include "pg/plan/sql_type.h"
+#include "pg/plan/time_zone.h"
 #include "plan/numeric_expr.h"
 #include "plan/numeric_type.h"
 
 extern "C" {
+#include "utils/fmgroids.h"
 #include "utils/typcache.h"
 }
 
@@ -121,7 +123,8 @@ bool ignores_collation(const std::string& name) {
                                                   "text",        "varchar",      "bpchar",
                                                   "split_part",  "translate",    "md5",
                                                   "ascii",       "count",        "character_length",
-                                                  "extract",     "date_part",    "date_trunc"};
+                                                  "extract",     "date_part",    "date_trunc",
+                                                  "timezone"};
     return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
@@ -407,6 +410,7 @@ Translator::Result Translator::walk_call(Oid function, List* args, Oid collation
     std::vector<Expr> arguments;
     if (!all_args(args, &arguments) || !allows_collation(function, collation, arguments))
         return std::nullopt;
+    if (Result zoned = zoned_call(function, arguments)) return zoned;
     std::string reason;
     if (exec::find_function(function) == nullptr)
         return refuse(std::string(what) + " " + function_name(function) +
@@ -419,6 +423,83 @@ Translator::Result Translator::walk_call(Oid function, List* args, Oid collation
     if (is_regex(function) && !is_valid_regex(function, collation, arguments[1].value.bytes))
         return refuse("a regular expression that is none");
     return plan::make_call(function, *type, std::move(arguments));
+}
+
+Translator::Result Translator::session_zone_argument() {
+    auto zone = session_zone_constant();
+    if (!zone) return std::nullopt;
+    session_zone_ = session_zone_name();
+    return plan::make_constant(plan::make_type(TypeId::kText),
+                               column::Scalar::of_bytes(std::move(*zone)));
+}
+
+// Functions of moments in a time zone, the session's or a named one: by way of its local time. What
+// is not among them, or in a zone that the engine has no table for, is nothing.
+Translator::Result Translator::zoned_call(Oid function, std::vector<Expr>& args) {
+    constexpr Type kLocal = plan::make_type(TypeId::kTimestamp);
+    constexpr Type kMoment = plan::make_type(TypeId::kTimestampTz);
+    std::string ignored;
+    const auto in_zone = [&](Oid by, Type type, Expr value) -> Result {
+        Result zone = session_zone_argument();
+        if (!zone) return std::nullopt;
+        return plan::make_call(by, type, {std::move(*zone), std::move(value)});
+    };
+    const auto local = [&](Expr moment) {
+        return in_zone(F_TIMEZONE_TEXT_TIMESTAMPTZ, kLocal, std::move(moment));
+    };
+    const auto over_local = [&](Oid by, std::vector<Expr> before, Expr moment) -> Result {
+        Result value = local(std::move(moment));
+        if (!value) return std::nullopt;
+        before.push_back(std::move(*value));
+        const auto type = exec::result_type(by, before, &ignored);
+        if (!type) return std::nullopt;
+        return plan::make_call(by, *type, std::move(before));
+    };
+    const auto named = [&](Expr& zone) {
+        if (zone.kind != ExprKind::kConstant || !zone.value.known()) return false;
+        auto bytes = zone_constant(zone.value.bytes);
+        if (bytes) zone.value.bytes = std::move(*bytes);
+        return bytes.has_value();
+    };
+    switch (function) {
+        case F_TIMEZONE_TEXT_TIMESTAMPTZ:
+        case F_TIMEZONE_TEXT_TIMESTAMP:
+            if (!named(args[0])) return std::nullopt;
+            return plan::make_call(function,
+                                   function == F_TIMEZONE_TEXT_TIMESTAMPTZ ? kLocal : kMoment,
+                                   std::move(args));
+        case F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT:
+            if (!named(args[2])) return std::nullopt;
+            return plan::make_call(function, kMoment, std::move(args));
+        case F_DATE_TRUNC_TEXT_TIMESTAMPTZ: {
+            Result zone = session_zone_argument();
+            if (!zone) return std::nullopt;
+            args.push_back(std::move(*zone));
+            const auto type = exec::result_type(F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT, args, &ignored);
+            if (!type) return std::nullopt;
+            return plan::make_call(F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT, *type, std::move(args));
+        }
+        case F_TIMESTAMP_TIMESTAMPTZ:
+            return local(std::move(args[0]));
+        case F_TIMESTAMPTZ_TIMESTAMP:
+            return in_zone(F_TIMEZONE_TEXT_TIMESTAMP, kMoment, std::move(args[0]));
+        case F_TIMESTAMPTZ_DATE: {
+            Expr midnight = plan::make_call(F_TIMESTAMP_DATE, kLocal, {std::move(args[0])});
+            return in_zone(F_TIMEZONE_TEXT_TIMESTAMP, kMoment, std::move(midnight));
+        }
+        case F_DATE_TIMESTAMPTZ:
+            return over_local(F_DATE_TIMESTAMP, {}, std::move(args[0]));
+        case F_EXTRACT_TEXT_TIMESTAMPTZ:
+        case F_DATE_PART_TEXT_TIMESTAMPTZ:
+            // Seconds since 1970 are the moment's, not those of local time.
+            if (args[0].kind != ExprKind::kConstant || args[0].value.bytes == "epoch")
+                return std::nullopt;
+            return over_local(function == F_EXTRACT_TEXT_TIMESTAMPTZ ? F_EXTRACT_TEXT_TIMESTAMP
+                                                                     : F_DATE_PART_TEXT_TIMESTAMP,
+                              {args[0]}, std::move(args[1]));
+        default:
+            return std::nullopt;
+    }
 }
 
 Translator::Result Translator::walk_array_operator(const ScalarArrayOpExpr* expr) {

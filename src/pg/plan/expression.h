@@ -73,6 +73,8 @@ class Translator {
 
     const std::vector<HostParameter>& parameters() const noexcept { return parameters_; }
     const std::vector<HostCall>& calls() const noexcept { return calls_; }
+    /// The session's time zone, if some translation holds for it alone; or empty.
+    const std::string& session_zone() const noexcept { return session_zone_; }
     /// How much has been collected; go_back() forgets what came after: that of a failed attempt.
     struct Mark {
         size_t parameters;
@@ -95,6 +97,8 @@ class Translator {
     Result host_call(Node* node);
     Result walk_constant(const Const* constant);
     Result walk_call(Oid function, List* args, Oid collation, const char* what);
+    Result zoned_call(Oid function, std::vector<plan::Expr>& args);
+    Result session_zone_argument();
     Result walk_array_operator(const ScalarArrayOpExpr* expr);
     Result walk_boolean(const BoolExpr* expr);
     Result walk_null_test(const NullTest* test);
@@ -114,6 +118,7 @@ class Translator {
     std::vector<HostCall> calls_;
     HostCalls calls_allowed_;
     OuterParameters outer_;
+    std::string session_zone_;
     std::string reason_;
 };
 

@@ -90,6 +90,8 @@ CustomScan* make_loom_scan(const BuiltPlan& built, Plan* original) {
         }
         node->custom_private = list_make5(bytes_maylongjmp(bytes), parameters, tables,
                                           strings_maylongjmp(built.not_pushed), calls);
+        node->custom_private =
+            lappend(node->custom_private, makeString(pstrdup(built.session_zone.c_str())));
         for (Plan* rows : built.row_plans) node->custom_plans = lappend(node->custom_plans, rows);
         node->custom_scan_tlist = built.scan_tlist;
         node->custom_relids = built.relids;
@@ -123,6 +125,7 @@ StoredPlan read_stored_plan(const CustomScan* scan) {
         stored.not_pushed.emplace_back(strVal(lfirst(cell)));
     foreach (cell, static_cast<List*>(list_nth(scan->custom_private, 4)))
         stored.calls.push_back(type_at(static_cast<List*>(lfirst(cell))));
+    stored.session_zone = strVal(list_nth(scan->custom_private, 5));
     return stored;
 }
 

@@ -35,6 +35,7 @@ struct StoredPlan {
     /// What the expressions yield that PostgreSQL evaluates row by row; the last of custom_exprs.
     std::vector<plan::Type> calls;
     std::vector<std::string> not_pushed;
+    std::string session_zone;  ///< the session's time zone that the plan holds for; empty: any
 };
 
 /// Makes the node that stands for the subtree `original`, which becomes its fallback.
