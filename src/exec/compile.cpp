@@ -71,11 +71,7 @@ Expr PlanCompiler::guarded(const Stream& stream, const Expr& arg, const std::vec
     if (filter.empty() || arg.kind == ExprKind::kColumn ||
         !compile_expression(arg, stream.slots)->may_fault())
         return arg;
-    Expr choice;
-    choice.kind = ExprKind::kCase;
-    choice.type = arg.type;
-    choice.args = {filter[0], arg, plan::make_constant(arg.type, {})};
-    return choice;
+    return plan::value_if(filter, arg);
 }
 
 Stream PlanCompiler::compile(const Operator& op, const Needs& needs) {

@@ -56,6 +56,28 @@ void collect(const Expr& expr, std::vector<int>& columns) {
 
 }  // namespace
 
+Expr value_if(std::vector<Expr> conditions, Expr value) {
+    if (conditions.empty()) return value;
+    Expr all = std::move(conditions[0]);
+    if (conditions.size() > 1) {
+        Expr both;
+        both.kind = ExprKind::kAnd;
+        both.type = make_type(TypeId::kBool);
+        both.args.push_back(std::move(all));
+        for (size_t i = 1; i < conditions.size(); ++i)
+            both.args.push_back(std::move(conditions[i]));
+        all = std::move(both);
+    }
+    Expr choice;
+    choice.kind = ExprKind::kCase;
+    choice.type = value.type;
+    const Type type = value.type;
+    choice.args.push_back(std::move(all));
+    choice.args.push_back(std::move(value));
+    choice.args.push_back(make_constant(type, {}));
+    return choice;
+}
+
 std::vector<int> columns_of(const Expr& expr) {
     std::vector<int> columns;
     collect(expr, columns);

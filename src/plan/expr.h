@@ -67,6 +67,9 @@ Expr make_column(int index, Type type);
 Expr make_constant(Type type, column::Scalar value);
 Expr make_call(uint32_t function, Type type, std::vector<Expr> args);
 
+/// Returns `value` where all of `conditions` are true, else NULL: it is computed for no other rows.
+Expr value_if(std::vector<Expr> conditions, Expr value);
+
 /// Returns the input columns that the expression reads, ascending, each once.
 std::vector<int> columns_of(const Expr& expr);
 

@@ -44,21 +44,27 @@ const ZoneState& state_of(const KernelCall& call) {
     return *static_cast<const ZoneState*>(call.state);
 }
 
-int64_t checked(int64_t time, Fault& fault) {
-    fault.raise(sql::kOther, !sql::is_valid_timestamp(time));
-    return time;
+// Runs op(time, fault) for each moment that the tables know; infinities stay what they are, and
+// what comes out has to be a timestamp.
+template <typename Op>
+void run_zoned(const KernelCall& call, const Op& op) {
+    run_unary_argument<int64_t, int64_t, true>(call, 1, [&](int64_t time, Fault& fault) -> int64_t {
+        if (sql::is_infinite_timestamp(time)) return time;
+        fault.raise(sql::kOther, !sql::is_zoned(time));
+        if (!sql::is_zoned(time)) return 0;
+        const int64_t result = op(time, fault);
+        fault.raise(sql::kOther, !sql::is_valid_timestamp(result));
+        return result;
+    });
 }
 
 // timestamptz_zone: UTC to local time.
 void to_local(const KernelCall& call) {
     const sql::Zone zone = state_of(call).zone();
     int64_t hint = 0;
-    run_unary_argument<int64_t, int64_t, true>(call, 1, [&](int64_t time, Fault& fault) -> int64_t {
-        if (sql::is_infinite_timestamp(time)) return time;
-        fault.raise(sql::kOther, !sql::is_zoned(time));
-        if (!sql::is_zoned(time)) return 0;
+    run_zoned(call, [&](int64_t time, Fault&) {
         hint = sql::zone_period(zone, sql::unix_seconds(time), hint);
-        return checked(time + zone.periods[hint].offset * 1'000'000, fault);
+        return time + zone.periods[hint].offset * 1'000'000;
     });
 }
 
@@ -66,12 +72,8 @@ void to_local(const KernelCall& call) {
 void to_utc(const KernelCall& call) {
     const sql::Zone zone = state_of(call).zone();
     int64_t hint = 0;
-    run_unary_argument<int64_t, int64_t, true>(call, 1, [&](int64_t time, Fault& fault) -> int64_t {
-        if (sql::is_infinite_timestamp(time)) return time;
-        fault.raise(sql::kOther, !sql::is_zoned(time));
-        if (!sql::is_zoned(time)) return 0;
-        const int64_t offset = sql::local_offset(zone, sql::unix_seconds(time), &hint);
-        return checked(time - offset * 1'000'000, fault);
+    run_zoned(call, [&](int64_t time, Fault&) {
+        return time - sql::local_offset(zone, sql::unix_seconds(time), &hint) * 1'000'000;
     });
 }
 
@@ -82,16 +84,13 @@ void truncate(const KernelCall& call) {
     const sql::Field field = state.field;
     int64_t hint = 0;
     int64_t local_hint = 0;
-    run_unary_argument<int64_t, int64_t, true>(call, 1, [&](int64_t time, Fault& fault) -> int64_t {
-        if (sql::is_infinite_timestamp(time)) return time;
-        fault.raise(sql::kOther, !sql::is_zoned(time));
-        if (!sql::is_zoned(time)) return 0;
+    run_zoned(call, [&](int64_t time, Fault& fault) {
         hint = sql::zone_period(zone, sql::unix_seconds(time), hint);
         int64_t offset = zone.periods[hint].offset;
         const int64_t local = sql::timestamp_truncate(field, time + offset * 1'000'000, fault);
         if (field > sql::Field::kHour)
             offset = sql::local_offset(zone, sql::unix_seconds(local), &local_hint);
-        return checked(local - offset * 1'000'000, fault);
+        return local - offset * 1'000'000;
     });
 }
 

@@ -21,7 +21,6 @@ using plan::Expr;
 using plan::ExprKind;
 using plan::Operator;
 using plan::OperatorKind;
-using plan::TypeId;
 
 bool needs_order(const Aggref* call) {
     switch (call->aggfnoid) {
@@ -44,18 +43,6 @@ Oid least_of(Oid type) {
         const Oid wanted = type == VARCHAROID ? TEXTOID : type;
         return LookupFuncName(list_make1(makeString(pstrdup("min"))), 1, &wanted, true);
     });
-}
-
-// An expression for rows that pass the filter only; NULL for others, which these aggregates leave
-// out.
-Expr filtered(const std::vector<Expr>& filter, Expr value) {
-    if (filter.empty()) return value;
-    Expr choice;
-    choice.kind = ExprKind::kCase;
-    choice.type = value.type;
-    Expr null = plan::make_constant(value.type, {});
-    choice.args = {filter[0], std::move(value), std::move(null)};
-    return choice;
 }
 
 bool is_fraction(const Expr& expr) {
@@ -84,7 +71,8 @@ bool Builder::add_ordered_call(const Scope& scope, Aggref* call, bool groups_are
         auto value = translate(expr, scope, what.c_str());
         if (!value) return false;
         places.push_back(static_cast<int>(exprs->size()));
-        exprs->push_back(filtered(filter, std::move(*value)));
+        // These aggregates leave NULLs out.
+        exprs->push_back(plan::value_if(filter, std::move(*value)));
     }
     bool by_value = false;
     foreach (cell, call->aggorder) {

@@ -98,29 +98,6 @@ Expr count_or_zero(Expr count) {
     return expr;
 }
 
-// `value` where all of `conditions` hold, else NULL.
-Expr value_if(std::vector<Expr> conditions, Expr value) {
-    if (conditions.empty()) return value;
-    Expr all = std::move(conditions[0]);
-    if (conditions.size() > 1) {
-        Expr both;
-        both.kind = ExprKind::kAnd;
-        both.type = plan::make_type(plan::TypeId::kBool);
-        both.args.push_back(std::move(all));
-        for (size_t i = 1; i < conditions.size(); ++i)
-            both.args.push_back(std::move(conditions[i]));
-        all = std::move(both);
-    }
-    Expr choice;
-    choice.kind = ExprKind::kCase;
-    choice.type = value.type;
-    const plan::Type type = value.type;
-    choice.args.push_back(std::move(all));
-    choice.args.push_back(std::move(value));
-    choice.args.push_back(plan::make_constant(type, {}));
-    return choice;
-}
-
 Operator make_join(JoinType type, Operator probe, Operator build) {
     Operator join;
     join.kind = OperatorKind::kJoin;
@@ -309,7 +286,8 @@ bool Builder::add_aggregate_value(Core& core, SubPlan* subplan, Plan* plan,
     auto* entry = linitial_node(TargetEntry, plan->targetlist);
     auto value = translate(reinterpret_cast<Node*>(entry->expr), scope, "subquery");
     if (!value) return false;
-    auto chosen = std::make_shared<const Expr>(value_if(std::move(conditions), std::move(*value)));
+    auto chosen =
+        std::make_shared<const Expr>(plan::value_if(std::move(conditions), std::move(*value)));
     std::string reason;
     if (!exec::supports(*chosen, &reason)) {
         refuse(reason);
