@@ -205,7 +205,10 @@ std::optional<Core> Builder::join(Join* node, List* key_clauses) {
     {
         const OuterScope restored(translator_.outer());
         if (IsA(node, NestLoop)) {
-            foreach (cell, reinterpret_cast<NestLoop*>(node)->nestParams) {
+            const List* parameters = reinterpret_cast<NestLoop*>(node)->nestParams;
+            if (parameters != NIL && has_varying_init_plans(inner))
+                return refuse("nested loop: a subquery that runs once for each outer row");
+            foreach (cell, parameters) {
                 const auto* parameter = lfirst_node(NestLoopParam, cell);
                 auto value = translate(reinterpret_cast<Node*>(parameter->paramval), sides[0].scope,
                                        "nested loop");

@@ -66,21 +66,6 @@ void find_subplans_maylongjmp(Node* node, bool condition, Found* found) {
     find_exact_maylongjmp(node, &found->exact);
 }
 
-// Whether a plan below a SubPlan has InitPlans that must run again for each outer row.
-bool has_varying_init_plans(const Plan* plan) {
-    if (plan == nullptr) return false;
-    const ListCell* cell;
-    foreach (cell, plan->initPlan)
-        if (lfirst_node(SubPlan, cell)->parParam != NIL || !bms_is_empty(plan->extParam))
-            return true;
-    foreach (cell, further_children(plan))
-        if (has_varying_init_plans(static_cast<Plan*>(lfirst(cell)))) return true;
-    if (IsA(plan, SubqueryScan) &&
-        has_varying_init_plans(reinterpret_cast<const SubqueryScan*>(plan)->subplan))
-        return true;
-    return has_varying_init_plans(plan->lefttree) || has_varying_init_plans(plan->righttree);
-}
-
 bool is_count(const Node* node) {
     if (!IsA(node, Aggref)) return false;
     const Oid function = reinterpret_cast<const Aggref*>(node)->aggfnoid;
@@ -120,6 +105,20 @@ bool is_integer(plan::Type type) {
 }
 
 }  // namespace
+
+bool has_varying_init_plans(const Plan* plan) {
+    if (plan == nullptr) return false;
+    const ListCell* cell;
+    foreach (cell, plan->initPlan)
+        if (lfirst_node(SubPlan, cell)->parParam != NIL || !bms_is_empty(plan->extParam))
+            return true;
+    foreach (cell, further_children(plan))
+        if (has_varying_init_plans(static_cast<Plan*>(lfirst(cell)))) return true;
+    if (IsA(plan, SubqueryScan) &&
+        has_varying_init_plans(reinterpret_cast<const SubqueryScan*>(plan)->subplan))
+        return true;
+    return has_varying_init_plans(plan->lefttree) || has_varying_init_plans(plan->righttree);
+}
 
 bool has_subplans(Node* node) {
     return pg_call([&] { return has_subplans_maylongjmp(node, nullptr); });

@@ -228,6 +228,9 @@ plan::Operator project(plan::Operator input, std::vector<plan::Expr> exprs);
 
 /// Returns whether an expression has SubPlans.
 bool has_subplans(Node* node);
+/// Returns whether a plan that stands for each row of another has InitPlans that must run again for
+/// each: what they return is no parameter that is constant while the engine runs.
+bool has_varying_init_plans(const Plan* plan);
 
 /// Returns whether the engine has work anywhere below: a foreign table is read, be it by way of a
 /// CTE, or pg_loom.shim lends it other rows.

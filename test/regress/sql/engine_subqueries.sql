@@ -138,3 +138,7 @@ DEALLOCATE q;
 RESET plan_cache_mode;
 DROP FUNCTION same_engine(text, text);
 RESET max_parallel_workers_per_gather;
+-- A subquery that is computed once, but for each row of the outer side of a nested loop.
+SELECT same('SELECT a.id AS a, x.id FROM six_h a, LATERAL (SELECT b.id FROM %t b WHERE EXISTS (SELECT FROM six_p c WHERE c.id > 1 AND a.id > 3) LIMIT 2) x');
+SELECT same('SELECT a.id AS a, x.* FROM six_h a, LATERAL (SELECT b.id, (SELECT max(c.id + a.id) FROM six_p c) AS m FROM %t b ORDER BY b.id LIMIT 2) x');
+SELECT same('SELECT a.id AS a, x.* FROM six_h a LEFT JOIN LATERAL (SELECT b.id FROM %t b WHERE b.word > (SELECT min(c.word) FROM %t c WHERE c.id = a.id) OFFSET 3 LIMIT 4) x ON true');
