@@ -1,9 +1,11 @@
 // Windows, and rows that several operators read.
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "exec/compiler.h"
+#include "exec/key.h"
 #include "exec/pipeline/sort_sink.h"
 #include "exec/window/window_sink.h"
 
@@ -52,6 +54,33 @@ int64_t PlanCompiler::frame_offset(const std::vector<Expr>& offset) {
     return value;
 }
 
+// What PostgreSQL reports, or has rules of its own for: NULL, negative, infinite and no number.
+void PlanCompiler::check_distance(const std::vector<Expr>& offset) {
+    if (offset.empty()) return;
+    const Expression expression(offset[0], parameters_);
+    Evaluator evaluator(expression, budget_);
+    base::Buffer values;
+    base::Buffer validity;
+    const Vector one = to_plain(evaluator.evaluate({}, 1), values, validity);
+    const bool fits = !one.is_null(0) && [&] {
+        switch (plan::physical(one.type)) {
+            case plan::Physical::kInt64:
+                return one.as<int64_t>()[0] >= 0;
+            case plan::Physical::kInt128:
+                return one.as<__int128>()[0] >= 0;
+            case plan::Physical::kDecimal:
+                return one.as<plan::Decimal>()[0].unscaled >= 0;
+            case plan::Physical::kFloat64:
+                return std::isfinite(one.as<double>()[0]) && one.as<double>()[0] >= 0;
+            case plan::Physical::kInterval:
+                return interval_span(one.as<plan::Interval>()[0]) >= 0;
+            default:
+                return false;
+        }
+    }();
+    if (!fits) throw Unrepresentable("a frame offset that is NULL, negative or infinite");
+}
+
 namespace {
 
 // Windows over the same rows, the first one at the bottom.
@@ -70,6 +99,9 @@ bool sees_only(const Operator& window, size_t width) {
     for (const plan::WindowCall& call : window.windows)
         if (!std::ranges::all_of(call.args, sees) || !std::ranges::all_of(call.filter, sees))
             return false;
+    for (const auto* exprs :
+         {&window.frame.key, &window.frame.start_value, &window.frame.end_value})
+        if (!std::ranges::all_of(*exprs, sees)) return false;
     return std::ranges::all_of(window.group_keys, sees) &&
            std::ranges::all_of(window.sort_keys, [&](const plan::SortKey& key) {
                return static_cast<size_t>(key.column) < width;
@@ -126,11 +158,15 @@ Stream PlanCompiler::compile_window(const Operator& op, const Needs& needs) {
     for (Need& need : stored_needs)
         if (need == Need::kGroupKey) need = Need::kValue;
     Needs below = stored_needs;
-    for (const Operator* window : chain.windows)
+    for (const Operator* window : chain.windows) {
         for (const plan::WindowCall& call : window->windows) {
             for (const Expr& arg : call.args) need_columns(arg, below);
             for (const Expr& filter : call.filter) need_columns(filter, below);
         }
+        for (const auto* exprs :
+             {&window->frame.key, &window->frame.start_value, &window->frame.end_value})
+            for (const Expr& expr : *exprs) need_columns(expr, below);
+    }
     Stream stream = compile(*chain.input, below);
     // Frames count rows in the order in which the input gives them.
     if (chain.sort == nullptr) stream.compiled->ordered = true;
@@ -157,8 +193,21 @@ Stream PlanCompiler::compile_window(const Operator& op, const Needs& needs) {
     for (const Operator* window : chain.windows) {
         WindowPlan& plan = work.windows.emplace_back();
         plan.frame = bound_frame(window->frame);
-        plan.frame.start_offset = frame_offset(window->frame.start_offset);
-        plan.frame.end_offset = frame_offset(window->frame.end_offset);
+        if (window->frame.key.empty()) {
+            plan.frame.start_offset = frame_offset(window->frame.start_offset);
+            plan.frame.end_offset = frame_offset(window->frame.end_offset);
+        } else {
+            check_distance(window->frame.start_offset);
+            check_distance(window->frame.end_offset);
+            const auto value = [&](const std::vector<Expr>& exprs) {
+                return exprs.empty() ? -1 : store_value(exprs[0]);
+            };
+            plan.frame.key = value(window->frame.key);
+            plan.frame.start_value = value(window->frame.start_value);
+            plan.frame.end_value = value(window->frame.end_value);
+            plan.frame.descending = window->sort_keys[0].descending;
+            plan.frame.nulls_first = window->sort_keys[0].nulls_first;
+        }
         for (const Expr& key : window->group_keys) plan.partition.push_back(columns[key.index]);
         for (const plan::SortKey& key : window->sort_keys)
             plan.order.push_back(columns[key.column]);

@@ -71,6 +71,7 @@ class PlanCompiler {
                   const std::vector<int>& columns);
     Stream open_stored(const std::vector<plan::Type>& types, const std::vector<int>& columns);
     int64_t frame_offset(const std::vector<plan::Expr>& offset);
+    void check_distance(const std::vector<plan::Expr>& offset);
     int64_t count_value(const std::vector<plan::Expr>& exprs, int64_t if_absent);
 
     std::span<const plan::ParameterValue> parameters_;

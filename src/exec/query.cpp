@@ -474,9 +474,9 @@ bool supports(const plan::Operator& root, std::string* reason) {
         if (!type || *type != call.type)
             return refuse(reason, "a window function that the engine does not have");
     }
-    const bool ranges = root.frame.mode == plan::FrameMode::kRange;
-    if (ranges && (!root.frame.start_offset.empty() || !root.frame.end_offset.empty()))
-        return refuse(reason, "a window frame by differences of values");
+    for (const auto* exprs : {&root.frame.start_offset, &root.frame.end_offset, &root.frame.key,
+                              &root.frame.start_value, &root.frame.end_value})
+        if (!supports_all(*exprs, reason)) return false;
     if (root.group_keys.size() > 64) return refuse(reason, "more than 64 group keys");
     for (const plan::Aggregate& aggregate : root.aggregates) {
         if (!supports_all(aggregate.args, reason) || !supports_all(aggregate.filter, reason))

@@ -34,7 +34,7 @@ void RowSet::add(Maker make) {
     parts_.push_back({RowStore({}, nullptr), std::move(make)});
 }
 
-void RowSet::add(std::shared_ptr<RowPartitions> rows, const std::vector<plan::Type>& types,
+void RowSet::add(const std::shared_ptr<RowPartitions>& rows, const std::vector<plan::Type>& types,
                  base::MemoryBudget* budget) {
     const int64_t total = rows->rows(0);
     const auto cursor = std::make_shared<PartitionCursor>(*rows, 0, budget, true);

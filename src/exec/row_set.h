@@ -22,7 +22,7 @@ class RowSet {
     /// Adds rows that `make` returns when their turn comes.
     void add(Maker make);
     /// Adds the rows of partition 0, in their order, which are brought into memory piece by piece.
-    void add(std::shared_ptr<RowPartitions> rows, const std::vector<plan::Type>& types,
+    void add(const std::shared_ptr<RowPartitions>& rows, const std::vector<plan::Type>& types,
              base::MemoryBudget* budget);
 
     /// Whether the rows can only be read once, from first to last, by one thread: next() does.

@@ -200,6 +200,8 @@ Map narrow_window(Operator& op, const Needed& needed) {
         need(call.args, below);
         need(call.filter, below);
     }
+    for (const auto* exprs : {&op.frame.key, &op.frame.start_value, &op.frame.end_value})
+        need(*exprs, below);
     Map map = narrow(op.inputs[0], below);
     remap(op.group_keys, map);
     for (SortKey& key : op.sort_keys) key.column = map[static_cast<size_t>(key.column)];
@@ -207,6 +209,8 @@ Map narrow_window(Operator& op, const Needed& needed) {
         remap(call.args, map);
         remap(call.filter, map);
     }
+    for (auto* exprs : {&op.frame.key, &op.frame.start_value, &op.frame.end_value})
+        remap(*exprs, map);
     op.output = op.inputs[0].output;
     auto next = static_cast<int>(op.output.size());
     for (const bool wanted : calls) map.push_back(wanted ? next++ : -1);

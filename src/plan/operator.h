@@ -55,7 +55,7 @@ struct Aggregate {
 enum class FrameMode : uint8_t { kRange, kRows, kGroups };
 enum class FrameBound : uint8_t {
     kUnbounded,  ///< the partition's first or last row
-    kPreceding,  ///< an offset before the current row (kRows) or group of peers (kGroups)
+    kPreceding,  ///< an offset before the current row (kRows), value or group of peers (kGroups)
     kCurrent,    ///< the current row (kRows), or the first or last of its peers
     kFollowing
 };
@@ -63,8 +63,15 @@ struct Frame {
     FrameMode mode = FrameMode::kRange;
     FrameBound start = FrameBound::kUnbounded;
     FrameBound end = FrameBound::kCurrent;
-    std::vector<Expr> start_offset;  ///< nothing or one int8 expression without columns
+    /// Nothing or one expression without columns: an int8, or with kRange what values differ by.
+    std::vector<Expr> start_offset;
     std::vector<Expr> end_offset;
+    /// kRange with an offset: what orders the rows, which `sort_keys` has, as the type that is
+    /// compared; and for a bound with an offset the least or greatest value of that type in the
+    /// frame of a row. Nothing or one expression over the input's columns.
+    std::vector<Expr> key;
+    std::vector<Expr> start_value;
+    std::vector<Expr> end_value;
 };
 
 /// One call over a window. `function` is the pg_proc OID of a window function or an aggregate.

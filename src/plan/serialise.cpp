@@ -153,6 +153,9 @@ void visit(Archive& archive, Frame& frame) {
     archive(frame.end);
     archive(frame.start_offset);
     archive(frame.end_offset);
+    archive(frame.key);
+    archive(frame.start_value);
+    archive(frame.end_value);
 }
 
 template <typename Archive>

@@ -102,6 +102,7 @@ class QueryMaker {
     SqlTree from(Scope& scope, int depth);
     std::optional<SqlTree> join(Scope& scope, Source right, int depth);
     std::optional<SqlTree> join_using(Scope& scope, const Source& right, bool is_last);
+    std::optional<SqlTree> join_lateral(Scope& scope, const std::string& alias);
     // selects.cpp
     Select select(int depth);
     Select select_rows(int depth, const std::vector<plan::TypeId>* types);

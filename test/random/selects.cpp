@@ -1,6 +1,7 @@
 // SELECTs: rows, groups, unions; their order and limit.
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/core.h>
 
@@ -14,6 +15,11 @@ namespace {
 
 // Rows that a query returns at most without a LIMIT.
 constexpr double kMostResultRows = 6000;
+// Rows that a LATERAL subquery is computed for, without and with subqueries of its own, and pairs
+// of rows.
+constexpr double kMostLateralRows = 800;
+constexpr double kMostNestedRows = 40;
+constexpr double kMostLateralPairs = 100'000;
 
 bool is_float(TypeId type) {
     return type == TypeId::kFloat4 || type == TypeId::kFloat8;
@@ -164,9 +170,95 @@ Value QueryMaker::window(const Scope& scope) {
     const char* name = random_.pick({"count(*)", "rank()", "dense_rank()", "sum(1)"});
     std::vector<SqlTree> parts;
     if (random_.chance(60)) parts.push_back(sql("PARTITION BY ", {key(scope, 0).tree}));
-    parts.push_back(sql("ORDER BY ", {key(scope, 0).tree}));
+    if (random_.chance(30)) {
+        // A frame by differences of values.
+        const auto [type, distances] =
+            random_.pick({std::pair{TypeId::kInt4, std::array{"1", "40", "2000000"}},
+                          std::pair{TypeId::kInt8, std::array{"0", "7", "9000000000"}},
+                          std::pair{TypeId::kFloat8, std::array{"0.5", "1e3", "0"}},
+                          std::pair{TypeId::kNumeric, std::array{"1.25", "100", "0"}},
+                          std::pair{TypeId::kDate, std::array{"'3 days'", "'1 month'", "'1:00'"}},
+                          std::pair{TypeId::kTimestamp,
+                                    std::array{"'90 minutes'", "'1 year'", "'1 month 2 days'"}}});
+        const auto distance = [&] { return distances[random_.between(0, 2)]; };
+        parts.push_back(
+            sql("ORDER BY ", {leaf(type, scope).tree}, "",
+                fmt::format("{} RANGE BETWEEN {}{} AND {}{}",
+                            random_.pick({"", " DESC", " NULLS FIRST", " DESC NULLS LAST"}),
+                            distance(), random_.pick({" PRECEDING", " PRECEDING", " FOLLOWING"}),
+                            distance(), random_.pick({" FOLLOWING", " FOLLOWING", " PRECEDING"}))));
+    } else {
+        parts.push_back(sql("ORDER BY ", {key(scope, 0).tree}));
+    }
     SqlTree tree = sql(fmt::format("{} OVER (", name), std::move(parts), " ", ")");
     return {typed(TypeId::kInt8, std::move(tree)), TypeId::kInt8, true};
+}
+
+// A subquery that is computed for each row of what is there: what it refers to may be constant for
+// one row, and so may what its own subqueries yield.
+std::optional<SqlTree> QueryMaker::join_lateral(Scope& scope, const std::string& alias) {
+    if (levels_ > 2 || scope.columns.empty() || scope.rows > kMostLateralRows) return std::nullopt;
+    const bool nests = scope.rows <= kMostNestedRows;
+    Scope inner;
+    inner.outer = &scope;
+    ++levels_;
+    SqlTree tables = from(inner, 0);
+    std::optional<Select> select;
+    if (scope.rows * inner.rows <= kMostLateralPairs) {
+        std::vector<SqlTree> conditions;
+        const Visible& mine = random_.pick(scope.columns);
+        for (const Visible& column : inner.columns) {
+            if (column.type != mine.type || !random_.chance(60)) continue;
+            conditions.push_back(
+                typed(TypeId::kBool, sql(fmt::format("{} = {}", column.sql, mine.sql))));
+            inner.rows = std::max(inner.rows / column.distinct, 1.0);
+            break;
+        }
+        Scope alone = inner;
+        alone.outer = nullptr;
+        if (random_.chance(50)) conditions.push_back(condition(1, nests ? inner : alone).tree);
+        // True or not for a row of what is outside.
+        if (nests && random_.chance(50)) {
+            auto fixed = subquery_condition(scope);
+            if (fixed) conditions.push_back(std::move(fixed->tree));
+        }
+        std::vector<SqlTree> outputs;
+        std::vector<SqlTree> order;
+        select.emplace();
+        select->rows = inner.rows;
+        for (int i = random_.between(1, 3); i > 0; --i) {
+            const TypeId type = type_of_scope(inner);
+            std::optional<Value> value;
+            if (nests && random_.chance(30)) value = scalar_subquery(type, scope);
+            if (!value) value = canonical(expression(type, 1, inner));
+            const size_t number = outputs.size() + 1;
+            select->outputs.push_back(output(number, *value, inner.rows));
+            outputs.push_back(named(std::move(value->tree), number));
+            order.push_back(sql(std::to_string(number)));
+        }
+        std::vector<SqlTree> clauses;
+        clauses.push_back(sql_list(1, "SELECT ", std::move(outputs), ", "));
+        clauses.push_back(std::move(tables));
+        clauses.push_back(sql_list(0, " WHERE ", std::move(conditions), " AND "));
+        if (random_.chance(60)) {
+            const size_t keys = order.size();
+            const int limit = random_.pick({1, 2, 5, 20});
+            clauses.push_back(sql_list(keys, " ORDER BY ", std::move(order), ", "));
+            clauses.push_back(sql(fmt::format(" LIMIT {}", limit)));
+            select->rows = std::min<double>(select->rows, limit);
+        }
+        select->tree = clauses_of(std::move(clauses));
+    }
+    --levels_;
+    if (!select) return std::nullopt;
+    scope.rows = std::max(scope.rows * select->rows, 1.0);
+    for (Visible& column : select->outputs) {
+        column.sql = alias + "." + column.sql;
+        scope.columns.push_back(std::move(column));
+    }
+    const bool outer = random_.chance(40);
+    return sql(outer ? " LEFT JOIN LATERAL (" : " CROSS JOIN LATERAL (", {std::move(select->tree)},
+               "", ") " + alias + (outer ? " ON true" : ""));
 }
 
 SqlTree QueryMaker::where(Scope& scope, int depth) {
@@ -224,7 +316,7 @@ Select QueryMaker::select_rows(int depth, const std::vector<TypeId>* types) {
     std::vector<SqlTree> outputs;
     for (size_t i = 0; i < width; ++i) {
         const TypeId type = types != nullptr ? (*types)[i] : type_of_scope(scope);
-        Value value = types == nullptr && levels_ == 1 && random_.chance(4)
+        Value value = types == nullptr && levels_ == 1 && random_.chance(6)
                           ? window(scope)
                           : expression(type, random_.between(0, 3), scope);
         const bool fixed_type = types != nullptr;

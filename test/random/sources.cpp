@@ -144,6 +144,11 @@ SqlTree QueryMaker::from(Scope& scope, int depth) {
     std::vector<SqlTree> joins;
     const int more = random_.pick({0, 0, 0, 1, 1, 1, 2, 3}) - (depth <= 0 ? 1 : 0);
     for (int i = 0; i < more; ++i) {
+        if (random_.chance(7)) {
+            auto joined = join_lateral(scope, alias());
+            if (joined) joins.push_back(std::move(*joined));
+            continue;
+        }
         Source right = source(alias(), depth - 1);
         if (i == 0 && random_.chance(12)) {
             auto joined = join_using(scope, right, more == 1);

@@ -123,7 +123,8 @@ Vector Interpreter::ask(const Node& node, const Frame& frame) {
             size += views[i].size;
         }
         memory.heap.clear();
-        uint8_t* to = size > 0 ? memory.heap.allocate(size) : nullptr;
+        if (size == 0) return;
+        uint8_t* to = memory.heap.allocate(size);
         for (int64_t i = 0; i < frame.length; ++i) {
             if (views[i].size == 0) continue;
             std::memcpy(to, views[i].data, static_cast<size_t>(views[i].size));

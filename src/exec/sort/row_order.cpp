@@ -36,34 +36,51 @@ int order_decimals(const plan::Decimal& a, const plan::Decimal& b) {
     return order(x, y);
 }
 
+plan::Decimal decimal_at(const Vector& vector, uint32_t row) {
+    switch (plan::physical(vector.type)) {
+        case Physical::kInt64:
+            return {vector.as<int64_t>()[row], vector.type.scale};
+        case Physical::kInt128:
+            return {vector.as<__int128>()[row], vector.type.scale};
+        default:
+            return vector.as<plan::Decimal>()[row];
+    }
+}
+
 }  // namespace
 
-int compare_values(const Vector& vector, Physical physical, uint32_t a, uint32_t b) {
+int compare_numerics(const Vector& a, uint32_t a_row, const Vector& b, uint32_t b_row) {
+    return order_decimals(decimal_at(a, a_row), decimal_at(b, b_row));
+}
+
+int compare_values(const Vector& a, uint32_t a_row, const Vector& b, uint32_t b_row,
+                   Physical physical) {
+    const auto by_order = [&]<typename T>(T) { return order(a.as<T>()[a_row], b.as<T>()[b_row]); };
     switch (physical) {
         case Physical::kBool:
-            return order(vector.as<uint8_t>()[a], vector.as<uint8_t>()[b]);
+            return by_order(uint8_t{});
         case Physical::kInt16:
-            return order(vector.as<int16_t>()[a], vector.as<int16_t>()[b]);
+            return by_order(int16_t{});
         case Physical::kInt32:
-            return order(vector.as<int32_t>()[a], vector.as<int32_t>()[b]);
+            return by_order(int32_t{});
         case Physical::kInt64:
-            return order(vector.as<int64_t>()[a], vector.as<int64_t>()[b]);
+            return by_order(int64_t{});
         case Physical::kInt128:
-            return order(vector.as<__int128>()[a], vector.as<__int128>()[b]);
+            return by_order(__int128{});
         case Physical::kDecimal:
-            return order_decimals(vector.as<plan::Decimal>()[a], vector.as<plan::Decimal>()[b]);
+            return order_decimals(a.as<plan::Decimal>()[a_row], b.as<plan::Decimal>()[b_row]);
         case Physical::kFloat32:
-            return order_floats(vector.as<float>()[a], vector.as<float>()[b]);
+            return order_floats(a.as<float>()[a_row], b.as<float>()[b_row]);
         case Physical::kFloat64:
-            return order_floats(vector.as<double>()[a], vector.as<double>()[b]);
+            return order_floats(a.as<double>()[a_row], b.as<double>()[b_row]);
         case Physical::kBytes:
-            return vector.as<column::BytesView>()[a].text().compare(
-                vector.as<column::BytesView>()[b].text());
+            return a.as<column::BytesView>()[a_row].text().compare(
+                b.as<column::BytesView>()[b_row].text());
         case Physical::kInterval:
-            return order(interval_span(vector.as<plan::Interval>()[a]),
-                         interval_span(vector.as<plan::Interval>()[b]));
+            return order(interval_span(a.as<plan::Interval>()[a_row]),
+                         interval_span(b.as<plan::Interval>()[b_row]));
         case Physical::kUuid:
-            return std::memcmp(vector.as<uint8_t>() + a * 16, vector.as<uint8_t>() + b * 16, 16);
+            return std::memcmp(a.as<uint8_t>() + a_row * 16, b.as<uint8_t>() + b_row * 16, 16);
     }
     return 0;
 }
@@ -86,7 +103,7 @@ bool RowOrder::operator()(uint32_t a, uint32_t b) const {
             if (a_null && b_null) continue;
             return a_null == keys_[k].nulls_first;
         }
-        const int result = compare_values(column, physical_[k], a, b);
+        const int result = compare_values(column, a, column, b, physical_[k]);
         if (result != 0) return keys_[k].descending ? result > 0 : result < 0;
     }
     return false;

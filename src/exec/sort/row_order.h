@@ -8,9 +8,13 @@
 
 namespace loom::exec {
 
-/// Compares two values of a plain vector that are not NULL, as PostgreSQL does; below, at or above
-/// 0.
-int compare_values(const Vector& vector, plan::Physical physical, uint32_t a, uint32_t b);
+/// Compares two values of plain vectors of one type that are not NULL, as PostgreSQL does; below,
+/// at or above 0.
+int compare_values(const Vector& a, uint32_t a_row, const Vector& b, uint32_t b_row,
+                   plan::Physical physical);
+
+/// Likewise of two vectors of numerics, whatever their scales and widths.
+int compare_numerics(const Vector& a, uint32_t a_row, const Vector& b, uint32_t b_row);
 
 /// Compares rows of a store by its keys from `first` on.
 class RowOrder {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "exec/key.h"
+#include "exec/sort/row_order.h"
 
 namespace loom::exec {
 
@@ -103,6 +104,69 @@ void peers_frame(const BoundFrame& frame, const RowSpan& partition, const RowSpa
     }
 }
 
+// Ranges with offsets. A bound only moves forward from row to row of a partition, also where its
+// value goes back, which months added to the last days of one do: PostgreSQL looks for it so.
+class ValueBounds {
+  public:
+    ValueBounds(const BoundFrame& frame, const RowStore& rows) : frame_(frame) {
+        const auto column = [&](int index) {
+            return index < 0 ? Vector() : rows.column(static_cast<size_t>(index)).view();
+        };
+        key_ = column(frame.key);
+        starts_ = column(frame.start_value);
+        ends_ = column(frame.end_value);
+    }
+
+    void fill(const RowSpan& partition, const RowSpans& peers, RowSpans& out,
+              const Poll& poll) const {
+        using Bound = plan::FrameBound;
+        RowSpan span{partition.begin, partition.begin};
+        for (int32_t row = partition.begin; row < partition.end; ++row) {
+            if (row % kRowsPerPoll == 0) poll();
+            if (frame_.start == Bound::kCurrent)
+                span.begin = peers[row].begin;
+            else if (frame_.start != Bound::kUnbounded)
+                while (span.begin < partition.end && precedes(span.begin, row)) ++span.begin;
+            if (frame_.end == Bound::kCurrent)
+                span.end = peers[row].end;
+            else if (frame_.end == Bound::kUnbounded)
+                span.end = partition.end;
+            else
+                while (span.end < partition.end && !exceeds(span.end, row)) ++span.end;
+            out[row] = span;
+        }
+    }
+
+  private:
+    int compare(int32_t other, const Vector& bounds, int32_t row) const {
+        const auto a = static_cast<uint32_t>(other);
+        const auto b = static_cast<uint32_t>(row);
+        return key_.type.id == plan::TypeId::kNumeric
+                   ? compare_numerics(key_, a, bounds, b)
+                   : compare_values(key_, a, bounds, b, plan::physical(key_.type));
+    }
+    // Whether row `other` comes before the frame of `row`; NULLs are in the frames of each other.
+    bool precedes(int32_t other, int32_t row) const {
+        const bool null = key_.is_null(row);
+        if (null || key_.is_null(other))
+            return null != frame_.nulls_first && null != key_.is_null(other);
+        const int order = compare(other, starts_, row);
+        return frame_.descending ? order > 0 : order < 0;
+    }
+    // Whether row `other` comes behind the frame of `row`.
+    bool exceeds(int32_t other, int32_t row) const {
+        const bool null = key_.is_null(row);
+        if (null || key_.is_null(other)) return frame_.nulls_first ? !key_.is_null(other) : !null;
+        const int order = compare(other, ends_, row);
+        return frame_.descending ? order < 0 : order > 0;
+    }
+
+    const BoundFrame& frame_;
+    Vector key_;
+    Vector starts_;
+    Vector ends_;
+};
+
 }  // namespace
 
 RowSpans::RowSpans(int64_t rows, base::MemoryBudget* budget) : spans_(budget), length_(rows) {
@@ -133,9 +197,15 @@ RowSpans split(const RowSpans& within, const RowStore& rows, std::span<const int
     return spans;
 }
 
-RowSpans frames_of(const BoundFrame& frame, const RowSpans& partitions, const RowSpans& peers,
-                   base::MemoryBudget* budget) {
+RowSpans frames_of(const BoundFrame& frame, const RowStore& rows, const RowSpans& partitions,
+                   const RowSpans& peers, base::MemoryBudget* budget, const Poll& poll) {
     RowSpans frames(partitions.length(), budget);
+    if (frame.key >= 0) {
+        const ValueBounds bounds(frame, rows);
+        for (int64_t row = 0; row < partitions.length(); row = partitions[row].end)
+            bounds.fill(partitions[row], peers, frames, poll);
+        return frames;
+    }
     for (int64_t row = 0; row < partitions.length(); row = partitions[row].end) {
         if (frame.mode == plan::FrameMode::kRows)
             rows_frame(frame, partitions[row], frames);

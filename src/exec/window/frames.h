@@ -39,6 +39,12 @@ struct BoundFrame {
     plan::FrameBound end = plan::FrameBound::kCurrent;
     int64_t start_offset = 0;  ///< not negative
     int64_t end_offset = 0;
+    /// kRange with an offset: columns of plan::Frame's values, and the order of `key`.
+    int key = -1;
+    int start_value = -1;
+    int end_value = -1;
+    bool descending = false;
+    bool nulls_first = false;
 };
 
 /// Splits runs of rows that are equal in `columns` within each span of `within`; without columns
@@ -48,7 +54,7 @@ RowSpans split(const RowSpans& within, const RowStore& rows, std::span<const int
 /// Returns one span of all rows for each.
 RowSpans whole(int64_t rows, base::MemoryBudget* budget);
 /// Returns the frame of each row.
-RowSpans frames_of(const BoundFrame& frame, const RowSpans& partitions, const RowSpans& peers,
-                   base::MemoryBudget* budget);
+RowSpans frames_of(const BoundFrame& frame, const RowStore& rows, const RowSpans& partitions,
+                   const RowSpans& peers, base::MemoryBudget* budget, const Poll& poll);
 
 }  // namespace loom::exec

@@ -21,7 +21,7 @@ RowStore add_window(RowStore&& rows, std::vector<plan::Type>& types, const Windo
                                     ? whole(rows.length(), budget)
                                     : split(all, rows, window.partition, budget, poll);
     const RowSpans peers = split(partitions, rows, window.order, budget, poll);
-    const RowSpans frames = frames_of(window.frame, partitions, peers, budget);
+    const RowSpans frames = frames_of(window.frame, rows, partitions, peers, budget, poll);
 
     const size_t width = types.size();
     for (const WindowPlan::Call& call : window.calls) types.push_back(call.type);

@@ -205,7 +205,7 @@ TEST(Reader, CountsTheBuffersOfTheColumnsThatAreRead) {
 TEST(Hostile, ForeignFormatsAreRefused) {
     EXPECT_NE(read_all(""), "");
     EXPECT_NE(read_all("FEA1xxxxxxxxxxxxxxxx").find("Feather"), std::string::npos);
-    EXPECT_NE(read_all("ARROW1\0\0ARROW1"), "");
+    EXPECT_NE(read_all(std::string("ARROW1\0\0ARROW1", 14)), "");
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 namespace loom::arrow {
 
 using base::corrupt;
-using base::ErrorKind;
 using column::Annotation;
 using column::DataType;
 using column::Field;

@@ -18,7 +18,6 @@
 namespace loom::arrow {
 
 using column::make_type;
-using column::Scalar;
 using column::TypeId;
 using format::ColumnStatistics;
 

@@ -1,5 +1,6 @@
 #include "pg/node/names.h"
 
+#include <cstring>
 #include <string_view>
 
 #include "pg/bridge/bridge.h"
@@ -84,17 +85,26 @@ std::string BackendNames::constant(plan::Type type, const column::Scalar& value)
                 return DatumGetCString(
                     DirectFunctionCall1(timestamptz_out, TimestampTzGetDatum(integer)));
             }));
-        case plan::TypeId::kBytea:
-        case plan::TypeId::kUuid:
         case plan::TypeId::kInterval: {
+            Interval interval{};
+            if (value.bytes.size() != sizeof interval) break;
+            std::memcpy(&interval, value.bytes.data(), sizeof interval);
+            return quoted(pg_call([&] {
+                return DatumGetCString(
+                    DirectFunctionCall1(interval_out, IntervalPGetDatum(&interval)));
+            }));
+        }
+        case plan::TypeId::kBytea:
+        case plan::TypeId::kUuid: {
             std::string text = "'\\x";
             for (const char byte : value.bytes)
                 text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
             return text + "'";
         }
         default:
-            return Names::constant(type, value);
+            break;
     }
+    return Names::constant(type, value);
 }
 
 }  // namespace loom::pg

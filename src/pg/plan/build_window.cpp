@@ -79,7 +79,7 @@ FrameBound end_of(int options) {
 
 }  // namespace
 
-bool Builder::add_frame(Operator& op, const WindowAgg* node) {
+bool Builder::add_frame(Operator& op, const WindowAgg* node, const Scope& scope) {
     const int options = node->frameOptions;
     if ((options & FRAMEOPTION_EXCLUSION) != 0) {
         refuse("a window frame that leaves rows out");
@@ -94,15 +94,121 @@ bool Builder::add_frame(Operator& op, const WindowAgg* node) {
         if (offset == nullptr) return true;
         auto expr = translate(offset, {}, "window");
         if (!expr) return false;
-        if (expr->type.id != plan::TypeId::kInt8) {
-            refuse("a window frame by differences of values");
-            return false;
-        }
         out.push_back(std::move(*expr));
         return true;
     };
+    if (op.frame.mode == FrameMode::kRange &&
+        (node->startOffset != nullptr || node->endOffset != nullptr))
+        return add_frame_values(op, node, scope);
     return add_offset(node->startOffset, op.frame.start_offset) &&
            add_offset(node->endOffset, op.frame.end_offset);
+}
+
+namespace {
+
+// How values of one type and their distances are compared: what both are cast to first (or 0), and
+// the operators that add and subtract a distance.
+struct Distance {
+    Oid type;
+    Oid offset_type;  // or 0: an integer of any width, as int8
+    Oid key_cast;
+    Oid compared;  // type of what is compared
+    Oid add;
+    Oid subtract;
+};
+constexpr Distance kDistances[] = {
+    {INT8OID, 0, 0, INT8OID, F_INT8PL, F_INT8MI},
+    {INT4OID, 0, F_INT8_INT4, INT8OID, F_INT8PL, F_INT8MI},
+    {INT2OID, 0, F_INT8_INT2, INT8OID, F_INT8PL, F_INT8MI},
+    {FLOAT8OID, FLOAT8OID, 0, FLOAT8OID, F_FLOAT8PL, F_FLOAT8MI},
+    {FLOAT4OID, FLOAT8OID, F_FLOAT8_FLOAT4, FLOAT8OID, F_FLOAT8PL, F_FLOAT8MI},
+    {NUMERICOID, NUMERICOID, 0, NUMERICOID, F_NUMERIC_ADD, F_NUMERIC_SUB},
+    {DATEOID, INTERVALOID, F_TIMESTAMP_DATE, TIMESTAMPOID, F_TIMESTAMP_PL_INTERVAL,
+     F_TIMESTAMP_MI_INTERVAL},
+    {TIMESTAMPOID, INTERVALOID, 0, TIMESTAMPOID, F_TIMESTAMP_PL_INTERVAL, F_TIMESTAMP_MI_INTERVAL},
+    {TIMESTAMPTZOID, INTERVALOID, 0, TIMESTAMPTZOID, F_TIMESTAMPTZ_PL_INTERVAL,
+     F_TIMESTAMPTZ_MI_INTERVAL},
+    {INTERVALOID, INTERVALOID, 0, INTERVALOID, F_INTERVAL_PL, F_INTERVAL_MI},
+};
+
+const Distance* distance_of(Oid type) {
+    const auto* found = std::ranges::find(kDistances, type, &Distance::type);
+    return found != std::end(kDistances) ? found : nullptr;
+}
+
+// A call of one or two arguments.
+Node* call_maylongjmp(Oid function, Oid type, Node* first, Node* second) {
+    List* args = list_make1(first);
+    if (second != nullptr) args = lappend(args, second);
+    return reinterpret_cast<Node*>(
+        makeFuncExpr(function, type, args, InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL));
+}
+
+Node* widened_maylongjmp(Node* offset) {
+    switch (exprType(offset)) {
+        case INT4OID:
+            return call_maylongjmp(F_INT8_INT4, INT8OID, offset, nullptr);
+        case INT2OID:
+            return call_maylongjmp(F_INT8_INT2, INT8OID, offset, nullptr);
+        default:
+            return offset;
+    }
+}
+
+}  // namespace
+
+// Frames by differences of values. What is compared is as PostgreSQL's in_range() functions have
+// it; where the engine's arithmetic ends before theirs, it gives up.
+bool Builder::add_frame_values(Operator& op, const WindowAgg* node, const Scope& scope) {
+    const auto refused = [&] {
+        refuse("a window frame by differences of such values");
+        return false;
+    };
+    if (node->ordNumCols != 1 || op.sort_keys.size() != 1) return refused();
+    Node* key = pg_call([&] {
+        void* entry = list_nth(outerPlan(&node->plan)->targetlist, node->ordColIdx[0] - 1);
+        return reinterpret_cast<Node*>(
+            makeVarFromTargetEntry(OUTER_VAR, static_cast<TargetEntry*>(entry)));
+    });
+    const Distance* distance = distance_of(pg_call([&] { return exprType(key); }));
+    if (distance == nullptr) return refused();
+    if (distance->key_cast != 0)
+        key = pg_call(
+            [&] { return call_maylongjmp(distance->key_cast, distance->compared, key, nullptr); });
+    auto compared = translate(key, scope, "window");
+    if (!compared) return false;
+
+    const auto add_bound = [&](Node* offset, bool less, std::vector<plan::Expr>& checked,
+                               std::vector<plan::Expr>& value) {
+        if (offset == nullptr) return true;
+        if (distance->offset_type == 0)
+            offset = pg_call([&] { return widened_maylongjmp(offset); });
+        const Oid expected = distance->offset_type == 0 ? INT8OID : distance->offset_type;
+        if (pg_call([&] { return exprType(offset); }) != expected) return refused();
+        Node* sum = pg_call([&] {
+            return call_maylongjmp(less == node->inRangeAsc ? distance->subtract : distance->add,
+                                   distance->compared, key, offset);
+        });
+        auto distance_value = translate(offset, {}, "window");
+        if (!distance_value) return false;
+        auto bound = translate(sum, scope, "window");
+        if (!bound) return false;
+        checked.push_back(std::move(*distance_value));
+        value.push_back(std::move(*bound));
+        return true;
+    };
+    plan::Frame& frame = op.frame;
+    if (!add_bound(node->startOffset, frame.start == FrameBound::kPreceding, frame.start_offset,
+                   frame.start_value) ||
+        !add_bound(node->endOffset, frame.end == FrameBound::kPreceding, frame.end_offset,
+                   frame.end_value))
+        return false;
+    for (const auto* value : {&frame.start_value, &frame.end_value})
+        if (!value->empty() && (*value)[0].type.id != compared->type.id) return refused();
+    frame.key.push_back(std::move(*compared));
+    op.sort_keys[0].descending = !node->inRangeAsc;
+    op.sort_keys[0].nulls_first = node->inRangeNullsFirst;
+    return true;
 }
 
 bool Builder::add_window_call(Operator& op, Core& core, WindowFunc* call, const Scope& scope) {
@@ -176,7 +282,7 @@ std::optional<Core> Builder::window(WindowAgg* node) {
         op.sort_keys.push_back(known != keys->end() ? *known
                                                     : plan::SortKey{key.index, false, false});
     }
-    if (!add_frame(op, node)) return std::nullopt;
+    if (!add_frame(op, node, core.scope)) return std::nullopt;
 
     List* calls = NIL;
     for (List* list : {node->plan.targetlist, node->plan.qual})

@@ -144,7 +144,8 @@ class Builder {
     // build_window.cpp
     std::optional<Core> window(WindowAgg* window);
     bool add_window_call(plan::Operator& op, Core& core, WindowFunc* call, const Scope& scope);
-    bool add_frame(plan::Operator& op, const WindowAgg* window);
+    bool add_frame(plan::Operator& op, const WindowAgg* window, const Scope& scope);
+    bool add_frame_values(plan::Operator& op, const WindowAgg* window, const Scope& scope);
     std::optional<Core> distinct_on(Unique* unique);
     // build_order.cpp
     std::optional<Core> sort(Sort* sort, Order order);

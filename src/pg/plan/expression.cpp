@@ -1,6 +1,7 @@
 #include "pg/plan/expression.h"
 
 #include <algorithm>
+#include <cstring>
 #include <string_view>
 #include <utility>
 
@@ -497,9 +498,44 @@ Translator::Result Translator::zoned_call(Oid function, std::vector<Expr>& args)
             return over_local(function == F_EXTRACT_TEXT_TIMESTAMPTZ ? F_EXTRACT_TEXT_TIMESTAMP
                                                                      : F_DATE_PART_TEXT_TIMESTAMP,
                               {args[0]}, std::move(args[1]));
+        case F_TIMESTAMPTZ_PL_INTERVAL:
+        case F_TIMESTAMPTZ_MI_INTERVAL:
+            return zoned_sum(function, args);
         default:
             return std::nullopt;
     }
+}
+
+// A moment and months and days, which are counted in local time, one after the other.
+Translator::Result Translator::zoned_sum(Oid function, const std::vector<Expr>& args) {
+    constexpr Type kLocal = plan::make_type(TypeId::kTimestamp);
+    constexpr Type kMoment = plan::make_type(TypeId::kTimestampTz);
+    plan::Interval span;
+    const column::Scalar& value = args[1].value;
+    if (args[1].kind != ExprKind::kConstant || value.bytes.size() != sizeof span)
+        return std::nullopt;
+    std::memcpy(&span, value.bytes.data(), sizeof span);
+    if (span.months == 0 && span.days == 0) return std::nullopt;
+    const auto part = [&](const plan::Interval& interval) {
+        return plan::make_constant(args[1].type,
+                                   column::Scalar::of_bytes(std::string(
+                                       reinterpret_cast<const char*>(&interval), sizeof interval)));
+    };
+    const Oid local_sum =
+        function == F_TIMESTAMPTZ_PL_INTERVAL ? F_TIMESTAMP_PL_INTERVAL : F_TIMESTAMP_MI_INTERVAL;
+    Expr sum = args[0];
+    for (const plan::Interval& step :
+         {plan::Interval{0, 0, span.months}, plan::Interval{0, span.days, 0}}) {
+        if (step.months == 0 && step.days == 0) continue;
+        const Result zone = session_zone_argument();
+        if (!zone) return std::nullopt;
+        Expr local = plan::make_call(F_TIMEZONE_TEXT_TIMESTAMPTZ, kLocal, {*zone, std::move(sum)});
+        local = plan::make_call(local_sum, kLocal, {std::move(local), part(step)});
+        sum = plan::make_call(F_TIMEZONE_TEXT_TIMESTAMP, kMoment, {*zone, std::move(local)});
+    }
+    if (span.microseconds == 0) return sum;
+    return plan::make_call(function, kMoment,
+                           {std::move(sum), part(plan::Interval{span.microseconds, 0, 0})});
 }
 
 Translator::Result Translator::walk_array_operator(const ScalarArrayOpExpr* expr) {

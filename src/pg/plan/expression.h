@@ -98,6 +98,7 @@ class Translator {
     Result walk_constant(const Const* constant);
     Result walk_call(Oid function, List* args, Oid collation, const char* what);
     Result zoned_call(Oid function, std::vector<plan::Expr>& args);
+    Result zoned_sum(Oid function, const std::vector<plan::Expr>& args);
     Result session_zone_argument();
     Result walk_array_operator(const ScalarArrayOpExpr* expr);
     Result walk_boolean(const BoolExpr* expr);

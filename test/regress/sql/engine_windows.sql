@@ -25,7 +25,6 @@ FROM unnest(ARRAY[
     'id, sum(i4) OVER (ORDER BY id ROWS -1 PRECEDING) FROM %t WHERE id < 30', 'id, sum(i4) OVER (ORDER BY id ROWS NULL::bigint PRECEDING) FROM %t WHERE id < 30',
     'id, count(*) OVER w, sum(id) OVER w, min(id) OVER w FROM %t WHERE id < 3000 WINDOW w AS (ORDER BY word COLLATE "C" GROUPS BETWEEN 1 PRECEDING AND 1 FOLLOWING)',
     'id, count(*) OVER w, sum(id) OVER w FROM %t WHERE id < 3000 WINDOW w AS (PARTITION BY b ORDER BY i2 % 10 DESC NULLS LAST GROUPS BETWEEN 2 FOLLOWING AND 3 FOLLOWING)',
-    'id, sum(id) OVER (ORDER BY i2 RANGE BETWEEN 100 PRECEDING AND 100 FOLLOWING) FROM %t WHERE id < 1000',
     'id, sum(id) OVER (ORDER BY id ROWS BETWEEN 2 PRECEDING AND 2 FOLLOWING EXCLUDE CURRENT ROW) FROM %t WHERE id < 1000',
     'id, count(*) OVER (), sum(id) OVER (PARTITION BY word), max(i8) OVER (PARTITION BY b, word), bool_and(b) OVER (PARTITION BY id % 40), bool_or(b) OVER (PARTITION BY id % 3000) FROM %t',
     'id, count(*) FILTER (WHERE b) OVER w, sum(i4) FILTER (WHERE i2 > 0) OVER w, min(id) FILTER (WHERE id % 3 = 0) OVER w, sum(f8) FILTER (WHERE abs(f8) < 1000) OVER w FROM %t WHERE id < 3000 WINDOW w AS (PARTITION BY word ORDER BY id)',
@@ -61,5 +60,50 @@ RESET pg_loom.memory;
 EXPLAIN (COSTS OFF) SELECT id, sum(i4) OVER (PARTITION BY word ORDER BY id ROWS BETWEEN 2 PRECEDING AND CURRENT ROW), rank() OVER (ORDER BY b) FROM all_types_p;
 EXPLAIN (COSTS OFF, VERBOSE) SELECT * FROM (SELECT id, row_number() OVER (PARTITION BY b ORDER BY i4) AS r FROM all_types_p) x WHERE r <= 2;
 EXPLAIN (COSTS OFF) SELECT DISTINCT ON (word) word, id FROM all_types_p ORDER BY word, id DESC;
-SELECT * FROM explained('SELECT id, sum(i2) OVER (ORDER BY id RANGE 3 PRECEDING) FROM six_h JOIN all_types_p USING (id)') line WHERE line ~ 'Pushed|LoomScan';
+SELECT * FROM explained('SELECT id, sum(i2) OVER (ORDER BY id ROWS 3 PRECEDING EXCLUDE TIES) FROM six_h JOIN all_types_p USING (id)') line WHERE line ~ 'Pushed|LoomScan';
 RESET max_parallel_workers_per_gather;
+-- Frames by differences of values: NULLs at either end, either order, bounds that go back (months added to the last days of one).
+SELECT same('SELECT ' || query) AS result, query
+FROM unnest(ARRAY[
+    'id, sum(id) OVER (ORDER BY i2 RANGE BETWEEN 100 PRECEDING AND 100 FOLLOWING) FROM %t WHERE id < 1000',
+    'id, count(*) OVER w, min(i4) OVER w, first_value(id) OVER w, last_value(id) OVER w FROM %t WINDOW w AS (PARTITION BY word ORDER BY i2, id RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)',
+    'id, count(*) OVER w, sum(i4) OVER w, max(id) OVER w FROM %t WINDOW w AS (PARTITION BY b ORDER BY i2 DESC RANGE BETWEEN 50 PRECEDING AND 20 PRECEDING)',
+    'id, count(*) OVER w, sum(i4) OVER w FROM %t WINDOW w AS (PARTITION BY b ORDER BY i2 NULLS FIRST RANGE BETWEEN 5 FOLLOWING AND 200 FOLLOWING)',
+    'id, count(*) OVER w, sum(id) OVER w FROM %t WINDOW w AS (PARTITION BY b ORDER BY i2 DESC NULLS LAST RANGE BETWEEN CURRENT ROW AND 30 FOLLOWING)',
+    'id, count(*) OVER w, sum(id) OVER w FROM %t WINDOW w AS (PARTITION BY word ORDER BY i4 RANGE BETWEEN 1000000000 PRECEDING AND 1::bigint FOLLOWING)',
+    'id, count(*) OVER w, sum(id) OVER w FROM %t WINDOW w AS (PARTITION BY word ORDER BY i8 RANGE BETWEEN 10 PRECEDING AND 9223372036854775807 FOLLOWING)',
+    'id, count(*) OVER w FROM %t WINDOW w AS (ORDER BY f8 RANGE BETWEEN 0.5 PRECEDING AND 100 FOLLOWING)',
+    'id, count(*) OVER w FROM %t WINDOW w AS (ORDER BY f8 DESC RANGE BETWEEN ''inf''::float8 PRECEDING AND 100 FOLLOWING)',
+    'id, count(*) OVER w FROM %t WINDOW w AS (ORDER BY f4 NULLS FIRST RANGE BETWEEN 3.25 PRECEDING AND 0 PRECEDING)',
+    'id, count(*) OVER w, sum(id) OVER w FROM %t WINDOW w AS (PARTITION BY b ORDER BY d9 RANGE BETWEEN 10.005 PRECEDING AND 7 FOLLOWING)',
+    'id, count(*) OVER w, sum(id) OVER w FROM %t WINDOW w AS (PARTITION BY b ORDER BY d18 DESC RANGE BETWEEN 100 PRECEDING AND UNBOUNDED FOLLOWING)',
+    'id, count(*) OVER w, sum(id) OVER w FROM %t WINDOW w AS (PARTITION BY word ORDER BY d38 RANGE BETWEEN 100000 PRECEDING AND CURRENT ROW)',
+    'id, count(*) OVER w, sum(id) OVER w FROM %t WINDOW w AS (PARTITION BY b ORDER BY dt RANGE BETWEEN ''1 month 3 days'' PRECEDING AND ''2 days 5 hours'' FOLLOWING)',
+    'id, count(*) OVER w, sum(i4) OVER w FROM %t WINDOW w AS (ORDER BY ts_us RANGE BETWEEN ''1 year'' PRECEDING AND CURRENT ROW)',
+    'id, count(*) OVER w, sum(i4) OVER w FROM %t WINDOW w AS (ORDER BY ts_ms DESC RANGE BETWEEN ''1 month'' FOLLOWING AND ''3 months'' FOLLOWING)',
+    'id, count(*) OVER w, sum(i4) OVER w FROM %t WINDOW w AS (PARTITION BY b ORDER BY tz_us RANGE BETWEEN ''40 days'' PRECEDING AND ''2 months 1 day 3 hours'' FOLLOWING)',
+    'id, count(*) OVER w, min(id) OVER w, max(txt COLLATE "C") OVER w FROM %t WINDOW w AS (PARTITION BY b ORDER BY tz_us RANGE ''3 hours'' PRECEDING)',
+    'id, count(*) OVER w FROM %t WINDOW w AS (ORDER BY ts_us - ts_ms RANGE BETWEEN ''100 days'' PRECEDING AND ''1 year'' FOLLOWING)',
+    'id, count(*) OVER w FROM %t WINDOW w AS (ORDER BY tm_us RANGE BETWEEN ''1 hour'' PRECEDING AND ''1 hour'' FOLLOWING)',
+    'id, count(*) OVER w FROM %t WINDOW w AS (ORDER BY i2 + id RANGE BETWEEN -1 PRECEDING AND CURRENT ROW)',
+    'id, count(*) OVER w FROM %t WHERE id < 0 WINDOW w AS (ORDER BY i2 RANGE BETWEEN -1 PRECEDING AND CURRENT ROW)',
+    'id, count(*) OVER w FROM %t WINDOW w AS (ORDER BY i2 RANGE BETWEEN NULL::int PRECEDING AND CURRENT ROW)',
+    'id, count(*) OVER w FROM %t WINDOW w AS (ORDER BY ts_us RANGE BETWEEN ''-1 day'' PRECEDING AND CURRENT ROW)',
+    'id, count(*) OVER w FROM %t WINDOW w AS (ORDER BY f8 RANGE BETWEEN ''NaN'' PRECEDING AND CURRENT ROW)',
+    'id, count(*) OVER w FROM %t WINDOW w AS (ORDER BY nul RANGE BETWEEN 1 PRECEDING AND 1 FOLLOWING)',
+    'id, sum(i4) OVER (PARTITION BY word ORDER BY i2 RANGE BETWEEN 7 PRECEDING AND 3 FOLLOWING), row_number() OVER (PARTITION BY word ORDER BY i2, id) FROM %t WHERE i2 IS NOT NULL',
+    'count(*), sum(c), sum(s) FROM (SELECT count(*) OVER w AS c, sum(a.i4) OVER w AS s FROM %t a JOIN %t b ON b.id % 50 = a.id % 50 WHERE b.id < 500 WINDOW w AS (PARTITION BY a.word, b.id % 97 ORDER BY a.i2 RANGE BETWEEN 100 PRECEDING AND 100 FOLLOWING)) x']) query;
+SELECT query, same('SELECT ' || query, 'floats') FROM unnest(ARRAY['f8, count(*) OVER (ORDER BY f8 RANGE BETWEEN 1 PRECEDING AND 1 FOLLOWING) FROM %t', 'f4, count(*) OVER (ORDER BY f4 DESC RANGE BETWEEN 1e30 PRECEDING AND 1 PRECEDING) FROM %t']) query;
+EXPLAIN (COSTS OFF) SELECT id, sum(i4) OVER (PARTITION BY b ORDER BY tz_us RANGE BETWEEN '40 days' PRECEDING AND '2 months 1 day 3 hours' FOLLOWING) FROM all_types_p;
+SET pg_loom.shim = on;
+CREATE FUNCTION ranges(frame text, engine bool) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE result text;
+BEGIN
+    PERFORM set_config('pg_loom.enabled', engine::text, true);
+    EXECUTE format('SELECT md5(string_agg(n::text, '' '' ORDER BY t)) FROM (SELECT t, count(*) OVER (ORDER BY t RANGE BETWEEN %s) AS n
+        FROM (SELECT t AT TIME ZONE ''UTC'' AS t FROM generate_series(''2023-12-20''::timestamp, ''2024-12-31'', ''5 hours 7 minutes'') t) a OFFSET 0) b', frame) INTO result;
+    RETURN result;
+END $$;
+SELECT frame, ranges(frame, true) = ranges(frame, false) AS same FROM unnest(ARRAY['''1 month'' PRECEDING AND CURRENT ROW', '''3 days'' FOLLOWING AND ''1 month'' FOLLOWING', '''1 year'' PRECEDING AND ''1 month 1 day'' PRECEDING', '''24:00'' PRECEDING AND ''1 day'' FOLLOWING']) frame;
+DROP FUNCTION ranges(text, bool);
+RESET pg_loom.shim;

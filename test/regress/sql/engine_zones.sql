@@ -9,6 +9,7 @@ FROM unnest('{UTC,Europe/Berlin,America/New_York,Asia/Kolkata,Australia/Lord_How
         'tz_us::date', 'tz_us::timestamp', 'ts_us::timestamptz', 'dt::timestamptz', 'extract(dow FROM tz_us)', 'extract(epoch FROM tz_us)',
         'date_part(''hour'', tz_us)', 'tz_us AT TIME ZONE ''America/Sao_Paulo''', 'ts_us AT TIME ZONE ''America/Sao_Paulo''',
         'date_trunc(''day'', tz_us, ''Asia/Tehran'')', 'tz_us AT TIME ZONE ''UTC''', 'tz_us AT TIME ZONE ''EST''',
+        'tz_us + interval ''1 month''', 'tz_us - interval ''1 year 3 days 04:05:06''', 'tz_us + interval ''-2 days''', 'tz_us + (i4 % 5000) * interval ''1 day''',
         'extract(timezone FROM tz_us)', 'tz_us AT TIME ZONE ''Nowhere/Land''']) e
 GROUP BY z ORDER BY z COLLATE "C";
 -- Around every change of a year, by way of rows that PostgreSQL makes: clocks that go forward, back, by half an hour, over the
@@ -27,7 +28,7 @@ SELECT zone, year, string_agg(expr, '; ' ORDER BY expr COLLATE "C") FILTER (WHER
 FROM (VALUES ('Europe/Berlin', '2021'), ('America/New_York', '1974'), ('Australia/Lord_Howe', '2020'), ('Pacific/Apia', '2011'), ('Europe/Moscow', '2014'),
     ('Europe/Dublin', '2019'), ('Africa/Casablanca', '2023'), ('America/Caracas', '2007'), ('Antarctica/Troll', '2022'), ('Asia/Pyongyang', '2018')) z (zone, year),
     unnest(ARRAY['t::timestamp', 'date_trunc(''hour'', t)', 'date_trunc(''day'', t)', 'date_trunc(''quarter'', t)', 't::date', 'u::timestamptz', 'u::date::timestamptz',
-        'u AT TIME ZONE ''America/Havana''', 't AT TIME ZONE ''America/Havana''', 'extract(minute FROM t)', 'date_trunc(''minute'', t, ''Asia/Kathmandu'')']) expr
+        'u AT TIME ZONE ''America/Havana''', 't AT TIME ZONE ''America/Havana''', 'extract(minute FROM t)', 't + interval ''1 day''', 't - interval ''1 month 1 day 1 hour''', 't + interval ''-7 days 02:30''', 'date_trunc(''minute'', t, ''Asia/Kathmandu'')']) expr
 GROUP BY zone, year ORDER BY zone COLLATE "C";
 RESET pg_loom.shim;
 DROP FUNCTION moments(text, text, text, bool);
