@@ -341,7 +341,8 @@ bool may_give_up(const Pipeline& pipeline) {
     const auto gives_up = [](const auto& part) {
         return part.expression != nullptr && part.expression->may_give_up();
     };
-    return std::ranges::any_of(pipeline.slots, gives_up) ||
+    return (pipeline.stored != nullptr && pipeline.stored->may_give_up()) ||
+           std::ranges::any_of(pipeline.slots, gives_up) ||
            std::ranges::any_of(pipeline.steps, gives_up) ||
            std::ranges::any_of(pipeline.joins, [](const Join& join) {
                return join.residual != nullptr && join.residual->may_give_up();

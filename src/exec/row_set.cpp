@@ -61,6 +61,7 @@ void RowSet::add(RowSet&& other) {
         else
             add(std::move(part.rows));
     }
+    may_give_up_ = may_give_up_ || other.may_give_up_;
     other = RowSet();
 }
 

@@ -25,6 +25,10 @@ class RowSet {
     void add(const std::shared_ptr<RowPartitions>& rows, const std::vector<plan::Type>& types,
              base::MemoryBudget* budget);
 
+    /// What makes rows may find that PostgreSQL's plan has to answer, or that memory has no room.
+    void let_give_up() noexcept { may_give_up_ = true; }
+    bool may_give_up() const noexcept { return may_give_up_; }
+
     /// Whether the rows can only be read once, from first to last, by one thread: next() does.
     bool sequential() const noexcept { return makers_; }
     /// Returns the number of rows that are there already.
@@ -50,6 +54,7 @@ class RowSet {
     int64_t batches_ = 0;
     int64_t length_ = 0;
     bool makers_ = false;
+    bool may_give_up_ = false;
     // Of next().
     size_t part_ = 0;
     int64_t row_ = 0;

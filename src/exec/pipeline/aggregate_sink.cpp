@@ -367,6 +367,7 @@ void AggregateSink::finish_by_group(Tasks& tasks) {
                     all.append_store(std::move(rows));
                 return all;
             });
+        rows_.let_give_up();
         return;
     }
     std::vector<std::vector<RowStore>> results(static_cast<size_t>(range.count()));

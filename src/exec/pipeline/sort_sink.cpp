@@ -135,6 +135,7 @@ void SortSink::finish(Tasks& tasks) {
                           const Piece& piece = pieces[i];
                           return sort_range(*piece.ranges, piece.range, key, piece.limit, poll);
                       });
+        if (then_.apply != nullptr) rows_.let_give_up();
         return;
     }
     std::vector<RowStore> sorted;

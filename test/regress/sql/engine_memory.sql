@@ -72,6 +72,14 @@ SELECT little_memory('SELECT string_agg(lo_revenue::text, '','') FROM (SELECT lo
 SELECT little_memory('SELECT lo_revenue, lo_orderkey, lo_commitdate FROM lineorder ORDER BY lo_commitdate, lo_revenue DESC, lo_orderkey, lo_linenumber OFFSET 1000 LIMIT 50000');
 SELECT little_memory('SELECT sum(r) FROM (SELECT row_number() OVER (PARTITION BY lo_custkey ORDER BY lo_orderkey, lo_linenumber) * lo_tax AS r FROM lineorder) s');
 SELECT little_memory('SELECT lo_partkey FROM lineorder UNION SELECT lo_custkey FROM lineorder UNION SELECT lo_revenue FROM lineorder');
+-- Groups and windows that come into being as they are read: any of them may need PostgreSQL's plan, for which no row may be out.
+SET pg_loom.memory = '1MB';
+SELECT k, ran(format('SELECT lo_orderkey, lo_partkey, sum(CASE WHEN lo_orderkey = %s THEN 99999999999999999999999999999999999999 ELSE lo_revenue END) FROM lineorder GROUP BY ROLLUP (1, 2)', k)),
+    ran(format('SELECT c, sum(CASE WHEN c = %s THEN 99999999999999999999999999999999999999 ELSE lo_revenue END) OVER (PARTITION BY c ORDER BY lo_orderkey, lo_linenumber) FROM (SELECT lo_orderkey / 8 AS c, * FROM lineorder) l', k / 8))
+FROM unnest(ARRAY[1, 6000, 13000, 21000, 29000]) k;
+RESET pg_loom.memory;
+SELECT little_memory('SELECT lo_orderkey, lo_partkey, sum(CASE WHEN lo_orderkey % 5000 = 1 THEN 99999999999999999999999999999999999999 ELSE lo_revenue END) FROM lineorder GROUP BY ROLLUP (1, 2)');
+SELECT little_memory('SELECT lo_custkey, count(*) OVER (PARTITION BY lo_tax / 8 ORDER BY lo_orderkey, lo_linenumber), rank() OVER (PARTITION BY lo_tax / 8 ORDER BY lo_orderkey, lo_linenumber) FROM lineorder');
 -- The limit of temporary files is PostgreSQL's, and so are the words. Its own plan may get by without.
 \set ON_ERROR_STOP off
 SET temp_file_limit = '1MB';
