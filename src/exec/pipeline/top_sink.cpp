@@ -29,6 +29,7 @@ TopSink::TopSink(std::vector<int> slots, std::vector<plan::Type> types,
 void TopSink::begin(int workers) {
     workers_.clear();
     bound_->last.store(UINT64_MAX);
+    best_.clear();
     for (int i = 0; i < workers; ++i) {
         workers_.push_back(std::make_unique<Worker>(budget_));
         workers_.back()->rows = std::make_unique<RowStore>(types_, budget_);
@@ -73,9 +74,24 @@ void TopSink::consume(int index, Frame& frame) {
     places(worker.columns[static_cast<size_t>(keys_[0].column)], worker.words,
            worker.packed.as<uint64_t>() + begin);
     worker.rows->append(worker.columns, frame.length());
-    const bool first = bound_->last.load(std::memory_order_relaxed) == UINT64_MAX;
-    const int64_t most = first ? limit_ : std::max(limit_ * kSlack, kMinRows);
-    if (worker.rows->length() > most) shrink(worker);
+    offer(worker.packed.as<uint64_t>() + begin, frame.length());
+    if (worker.rows->length() > std::max(limit_ * kSlack, kMinRows)) shrink(worker);
+}
+
+// Tells the places of new rows to all who drop rows.
+void TopSink::offer(const uint64_t* places, int64_t count) {
+    const std::scoped_lock lock(best_mutex_);
+    for (int64_t i = 0; i < count; ++i) {
+        if (static_cast<int64_t>(best_.size()) == limit_) {
+            if (places[i] >= best_.front()) continue;
+            std::ranges::pop_heap(best_);
+            best_.pop_back();
+        }
+        best_.push_back(places[i]);
+        std::ranges::push_heap(best_);
+    }
+    if (static_cast<int64_t>(best_.size()) == limit_)
+        bound_->last.store(best_.front(), std::memory_order_relaxed);
 }
 
 RowStore TopSink::first_rows(RowStore&& rows, base::Buffer& packed, const Poll& poll) const {
@@ -91,10 +107,6 @@ void TopSink::shrink(Worker& worker) {
     for (int64_t begin = 0; begin < kept.length(); begin += kBatchRows)
         places(kept.column(column).view(begin, std::min(kBatchRows, kept.length() - begin)),
                worker.words, worker.packed.as<uint64_t>() + begin);
-    const uint64_t last = worker.packed.as<uint64_t>()[kept.length() - 1];
-    uint64_t known = bound_->last.load(std::memory_order_relaxed);
-    while (last < known && !bound_->last.compare_exchange_weak(known, last)) {
-    }
     *worker.rows = std::move(kept);
 }
 

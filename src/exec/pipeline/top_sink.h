@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "exec/pipeline/sinks.h"
@@ -11,8 +12,8 @@
 
 namespace loom::exec {
 
-/// Keeps the first `limit` rows in order. A row whose first key is behind that of the last row that
-/// some worker would keep is dropped before its other columns are read.
+/// Keeps the first `limit` rows in order. A row whose first key is behind those of `limit` rows
+/// that the workers have seen is dropped before its other columns are read.
 class TopSink final : public StoreSink {
   public:
     /// The largest limit that this sink is for.
@@ -36,12 +37,15 @@ class TopSink final : public StoreSink {
     bool drop_late_rows(Worker& worker, Frame& frame) const;
     void places(const Vector& column, KeyWords& words, uint64_t* out) const;
     RowStore first_rows(RowStore&& rows, base::Buffer& packed, const Poll& poll) const;
+    void offer(const uint64_t* places, int64_t count);
     void shrink(Worker& worker);
 
     std::vector<plan::SortKey> keys_;
     int64_t limit_;
     std::shared_ptr<TopBound> bound_;
     std::vector<std::unique_ptr<Worker>> workers_;
+    std::mutex best_mutex_;
+    std::vector<uint64_t> best_;  ///< heap of the first `limit` places of all workers' rows
 };
 
 }  // namespace loom::exec
