@@ -614,6 +614,51 @@ TEST(Query, ManyGroupsAreGroupedInPartitions) {
     }
 }
 
+// Texts of all lengths, half of which few others share: what a worker scatters, it remembers.
+TEST(Query, DistinctTextsAreScatteredOnce) {
+    std::mt19937 random(5);
+    Table table;
+    table.types = {kInt4, kInt4, kText};
+    for (int64_t i = 0; i < 200'000; ++i) {
+        const int64_t number = static_cast<int64_t>(random() % 2 == 0 ? random() % 3000 : random());
+        const bool null = random() % 50 == 0;
+        table.rows.push_back(
+            {Value(number % 7), Value(number % 5),
+             null ? Value() : Value(std::string(number % 37, 'x') + std::to_string(number))});
+    }
+    for (const int calls : {1, 2}) {
+        for (const bool filter : {false, true}) {
+            const auto count_texts = [&](Operator input) {
+                Operator op;
+                op.kind = OperatorKind::kAggregate;
+                for (int i = 0; i < calls; ++i) {
+                    plan::Aggregate call;
+                    call.function = 2147;
+                    call.type = kInt8;
+                    call.distinct = true;
+                    call.args = {plan::make_column(2, kText)};
+                    if (filter && i == 0)
+                        call.filter = {plan::make_call(
+                            kInt4Less, plan::make_type(TypeId::kBool),
+                            {plan::make_column(0, kInt4), plan::make_column(1, kInt4)})};
+                    op.output.push_back(kInt8);
+                    op.aggregates.push_back(std::move(call));
+                }
+                op.inputs = {std::move(input)};
+                return op;
+            };
+            const Operator op = count_texts(Generator::rows(0, table));
+            const Rows expected = run_naive(op, {table});
+            uint64_t temp_bytes = 0;
+            EXPECT_EQ(run_engine(op, {table}, 4096, 1, kLittleMemory, &temp_bytes), expected);
+            EXPECT_GT(temp_bytes, 0U);
+            EXPECT_EQ(
+                run_engine(count_texts(stored_rows(table)), {table}, 4096, 3, 16 * kLittleMemory),
+                expected);
+        }
+    }
+}
+
 TEST(Query, SortOrdersAndLimits) {
     Generator make(1);
     const Table table = make.table(20'000);

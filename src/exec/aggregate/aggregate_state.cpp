@@ -194,6 +194,27 @@ AggregateState::Pairs AggregateState::split_pairs(size_t index, HashRange range)
     return pairs;
 }
 
+void AggregateState::visit_distinct(size_t index, const VisitValues& visit) const {
+    const GroupTable& table = *calls_[index].distinct;
+    const size_t key = groups_ != nullptr ? 1 : 0;
+    base::Buffer room(budget_);
+    base::Buffer validity(budget_);
+    base::Buffer hashes(budget_);
+    hashes.resize(static_cast<uint64_t>(table.groups()) * sizeof(uint64_t));
+    table.hash_key(key, hashes.as<uint64_t>());
+    Vector all = table.view(key, room, validity);
+    const auto* values = all.as<uint8_t>();
+    const int width = plan::width(plan::physical(all.type));
+    const int64_t length = all.length;
+    for (int64_t begin = 0; begin < length; begin += kBatchRows) {
+        poll_thread();
+        all.length = std::min(kBatchRows, length - begin);
+        all.values = values + begin * width;
+        all.validity = validity.data() + begin / 8;
+        visit(all, hashes.as<uint64_t>() + begin);
+    }
+}
+
 void AggregateState::merge_distinct(size_t index, const AggregateState& from, const GroupMap& map) {
     std::vector<uint32_t> targets(static_cast<size_t>(from.groups()), kNoGroup);
     for (const auto [known, target] : map) targets[known] = target;

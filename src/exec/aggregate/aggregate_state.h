@@ -2,6 +2,7 @@
 // Groups and the states of their aggregates.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -42,6 +43,11 @@ class AggregateState {
                     const uint64_t* hashes, uint64_t* rows) const {
         calls_[call].distinct->drop_known(groups, values, hashes, rows);
     }
+
+    /// Calls visit(values, hashes) for all values of aggregate `call`, which has DISTINCT, up to
+    /// kBatchRows at a time: plain ones, and what KeyHasher gives for them.
+    using VisitValues = std::function<void(const Vector& values, const uint64_t* hashes)>;
+    void visit_distinct(size_t call, const VisitValues& visit) const;
 
     int64_t groups() const noexcept { return groups_ != nullptr ? groups_->groups() : 1; }
     /// Pairs of group and value that the aggregates with DISTINCT hold.

@@ -558,6 +558,8 @@ void GroupTable::drop_known(const uint32_t* groups, const Vector& values, const 
     const bool pairs = state.interner == nullptr || groups != nullptr;
     int64_t numbers[Interner::kAhead];
     for (int64_t begin = 0; begin < values.length; begin += Interner::kAhead) {
+        static_assert(Interner::kAhead == 64);
+        if (rows[begin >> 6] == 0) continue;
         const int64_t end = std::min(values.length, begin + Interner::kAhead);
         if (pairs)
             for (int64_t i = begin; i < end; ++i)

@@ -33,6 +33,11 @@ constexpr int64_t kMinChunkRows = 64;
 // Values are looked up before they are scattered unless few of so many rows have been found.
 constexpr int64_t kProbedRows = 1 << 15;
 constexpr int64_t kLeastKnownShare = 8;
+// What was scattered is remembered if the worker's own table lacks more than one of so many rows'
+// values: the table forgets none.
+constexpr int64_t kLeastNewShare = 4;
+// The texts that workers remember take one of so many parts of the query's memory.
+constexpr uint64_t kRecentShare = 32;
 constexpr plan::Type kGroupType = plan::make_type(plan::TypeId::kInt4);
 
 int64_t count_rows(const uint64_t* mask, int64_t count) {
@@ -226,8 +231,41 @@ void AggregateSink::scatter(Worker& worker, const AggregateInput& input) {
         worker.rows->spill(*resources_.space);
 }
 
-// Sets the bits of rows that bring an aggregate with DISTINCT a value which the worker's own table
-// does not hold. What is NULL is none.
+// Null where known values are not told apart by their text alone.
+std::unique_ptr<RecentTexts> AggregateSink::make_recent_texts(const AggregateState& state) const {
+    const plan::Type type = row_types_[value_column_];
+    if (!key_types_.empty() || value_calls_.size() != 1 ||
+        plan::physical(type) != plan::Physical::kBytes)
+        return nullptr;
+    const uint64_t memory = resources_.memory > 0 ? resources_.memory : UINT64_MAX;
+    auto recent =
+        std::make_unique<RecentTexts>(memory / (kRecentShare * workers_.size()), resources_.budget);
+    state.visit_distinct(value_call_of_[0], [&](const Vector& values, const uint64_t* hashes) {
+        Mask rows;
+        Mask longer;
+        fill_mask(rows.data(), values.length, true);
+        clear_nulls(rows.data(), values.validity, values.length);
+        recent->drop_known(values.as<column::BytesView>(), hashes, values.length, rows.data(),
+                           longer.data());
+    });
+    return recent;
+}
+
+// Clears the bits of rows whose value is in the worker's own table, or was scattered.
+void AggregateSink::drop_known(Worker& worker, size_t call, const uint32_t* groups,
+                               const Vector& values, uint64_t* rows) const {
+    if (worker.recent == nullptr)
+        return worker.state->drop_known(call, groups, values, worker.hashes.data(), rows);
+    Mask longer;
+    if (!worker.recent->drop_known(values.as<column::BytesView>(), worker.hashes.data(),
+                                   values.length, rows, longer.data()))
+        return;
+    worker.state->drop_known(call, groups, values, worker.hashes.data(), longer.data());
+    for (int64_t w = 0; w < simd::mask_words(values.length); ++w) rows[w] |= longer[w];
+}
+
+// Sets the bits of rows that bring an aggregate with DISTINCT a value which is not certainly known.
+// What is NULL is none.
 void AggregateSink::find_new_values(Worker& worker, const AggregateInput& input,
                                     const uint32_t* groups, const Vector& values,
                                     uint64_t* rows) const {
@@ -245,13 +283,19 @@ void AggregateSink::find_new_values(Worker& worker, const AggregateInput& input,
         clear_nulls(some.data(), values.validity, input.length);
         if (probes) {
             before += count_rows(some.data(), input.length);
-            worker.state->drop_known(call, groups, values, worker.hashes.data(), some.data());
+            drop_known(worker, call, groups, values, some.data());
         }
         for (int64_t w = 0; w < simd::mask_words(input.length); ++w) rows[w] |= some[w];
     }
     if (!probes) return;
+    const bool first = worker.rows_probed < kProbedRows;
     worker.rows_probed += before;
     worker.rows_known += before - count_rows(rows, input.length);
+    const int64_t rows_new = worker.rows_probed - worker.rows_known;
+    if (first && worker.rows_probed >= kProbedRows &&
+        worker.rows_known * kLeastKnownShare > worker.rows_probed &&
+        rows_new * kLeastNewShare > worker.rows_probed)
+        worker.recent = make_recent_texts(*worker.state);
 }
 
 void AggregateSink::scatter_values(Worker& worker, const AggregateInput& input) {
@@ -527,8 +571,10 @@ void AggregateSink::collect_rows(AggregateState& state, Worker& worker, const Gr
 
 void AggregateSink::finish_by_value(Tasks& tasks) {
     HashRange range = HashRange::first(kSliceBits);
-    for (const auto& worker : workers_)
+    for (const auto& worker : workers_) {
+        worker->recent.reset();
         if (worker->rows != nullptr) range = worker->rows->range();
+    }
     AggregateState all(key_types_, calls_, resources_.budget);
     std::vector<KnownValues> known(workers_.size());
     for (size_t w = 0; w < workers_.size(); ++w)

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "exec/aggregate/aggregate_state.h"
+#include "exec/aggregate/recent_texts.h"
 #include "exec/key_hasher.h"
 #include "exec/partition/row_partitions.h"
 #include "exec/pipeline/frame.h"
@@ -52,6 +53,7 @@ class AggregateSink final : public Sink {
         std::vector<base::Buffer> taken;  ///< values to scatter: by column
         base::Buffer value_room;
         base::Buffer value_validity;
+        std::unique_ptr<RecentTexts> recent;  ///< values that are known or were scattered
         int64_t rows_probed = 0;
         int64_t rows_known = 0;
         bool used = false;
@@ -71,6 +73,9 @@ class AggregateSink final : public Sink {
     std::unique_ptr<RowPartitions> make_partitions(Split split, int workers) const;
     void scatter(Worker& worker, const AggregateInput& input);
     void scatter_values(Worker& worker, const AggregateInput& input);
+    std::unique_ptr<RecentTexts> make_recent_texts(const AggregateState& state) const;
+    void drop_known(Worker& worker, size_t call, const uint32_t* groups, const Vector& values,
+                    uint64_t* rows) const;
     void find_new_values(Worker& worker, const AggregateInput& input, const uint32_t* groups,
                          const Vector& values, uint64_t* rows) const;
     Split wanted_split(const Worker& worker) const;
