@@ -229,6 +229,11 @@ Stream PlanCompiler::compile_aggregate(const Operator& op) {
                 expression_slot(stream, guarded(stream, aggregate.args[0], aggregate.filter));
             inputs.push_back(call.slot);
         }
+        if (aggregate.args.size() > 1) {
+            call.second_slot =
+                expression_slot(stream, guarded(stream, aggregate.args[1], aggregate.filter));
+            inputs.push_back(call.second_slot);
+        }
         if (!aggregate.filter.empty()) {
             call.filter = compile_expression(aggregate.filter[0], stream.slots);
             inputs.insert(inputs.end(), call.filter->columns().begin(),

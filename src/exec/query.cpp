@@ -487,8 +487,8 @@ bool supports(const plan::Operator& root, std::string* reason) {
         const auto type = aggregate_type(aggregate.function, args);
         if (!type || *type != aggregate.type)
             return refuse(reason, "an aggregate that the engine does not have");
-        if (aggregate.distinct && aggregate.args.empty())
-            return refuse(reason, "DISTINCT without an argument");
+        if (aggregate.distinct && aggregate.args.size() != 1)
+            return refuse(reason, "DISTINCT of other than one argument");
     }
     return true;
 }

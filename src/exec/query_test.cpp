@@ -26,10 +26,14 @@ using plan::TypeId;
 constexpr plan::Type kInt4 = plan::make_type(TypeId::kInt4);
 constexpr plan::Type kInt8 = plan::make_type(TypeId::kInt8);
 constexpr plan::Type kText = plan::make_type(TypeId::kText);
+constexpr plan::Type kFloat8 = plan::make_type(TypeId::kFloat8);
 constexpr uint32_t kInt4Less = 66;
+constexpr uint32_t kFloat8OfInt4 = 316;
+constexpr uint32_t kCountPairs = 2818;  // regr_count
+constexpr uint32_t kAverageOfX = 2822;  // regr_avgx
 
-// A value of the test's tables: NULL, a number or a text.
-using Value = std::variant<std::monostate, int64_t, std::string>;
+// A value of the test's tables: NULL, a number or a text; or an average.
+using Value = std::variant<std::monostate, int64_t, std::string, double>;
 using Row = std::vector<Value>;
 using Rows = std::vector<Row>;
 
@@ -110,6 +114,8 @@ Value value_at(const Vector& vector, int64_t row) {
             return int64_t{vector.as<int32_t>()[row]};
         case plan::Physical::kInt64:
             return vector.as<int64_t>()[row];
+        case plan::Physical::kFloat64:
+            return vector.as<double>()[row];
         case plan::Physical::kBytes:
             return std::string(vector.as<column::BytesView>()[row].text());
         default:
@@ -145,7 +151,9 @@ Rows run_engine(const Operator& root, const std::vector<Table>& tables, int64_t 
 
 // The obvious evaluation.
 
+// A number that is made a float stays a whole number.
 Value evaluate(const Expr& expr, const Row& row) {
+    if (expr.kind == plan::ExprKind::kCall) return evaluate(expr.args[0], row);
     return row[static_cast<size_t>(expr.index)];
 }
 
@@ -242,7 +250,9 @@ Rows run_aggregate(const Operator& op, const Rows& input) {
         for (size_t i = 0; i < calls; ++i) {
             const plan::Aggregate& call = op.aggregates[i];
             if (!call.filter.empty() && !holds(call.filter[0], row)) continue;
-            const Value value = call.args.empty() ? Value(int64_t{1}) : evaluate(call.args[0], row);
+            Value value = call.args.empty() ? Value(int64_t{1}) : evaluate(call.args[0], row);
+            if (is_null(value)) continue;
+            if (call.args.size() == 2) value = evaluate(call.args[1], row);
             if (is_null(value)) continue;
             if (call.distinct && !group.distinct[i].insert(value).second) continue;
             ++group.counts[i];
@@ -256,8 +266,12 @@ Rows run_aggregate(const Operator& op, const Rows& input) {
         Row row = key;
         for (size_t i = 0; i < calls; ++i) {
             const uint32_t function = op.aggregates[i].function;
-            if (function == 2803 || function == 2147)
+            if (function == 2803 || function == 2147 || function == kCountPairs)
                 row.emplace_back(group.counts[i]);
+            else if (function == kAverageOfX)
+                row.push_back(group.sums[i] ? Value(static_cast<double>(*group.sums[i]) /
+                                                    static_cast<double>(group.counts[i]))
+                                            : Value());
             else if (function == 2108)
                 row.push_back(group.sums[i] ? Value(*group.sums[i]) : Value());
             else
@@ -288,6 +302,10 @@ Rows run_naive(const Operator& op, const std::vector<Table>& tables) {
 }
 
 // Random plans.
+
+Expr as_float(Expr number) {
+    return plan::make_call(kFloat8OfInt4, kFloat8, {std::move(number)});
+}
 
 class Generator {
   public:
@@ -438,7 +456,7 @@ class Generator {
             call.function = function;
             call.args = std::move(args);
             call.type = type;
-            call.distinct = !call.args.empty() && below(3) == 0;
+            call.distinct = call.args.size() == 1 && below(3) == 0;
             if (below(4) == 0) call.filter.push_back(less(input.output));
             op.output.push_back(type);
             op.aggregates.push_back(std::move(call));
@@ -448,6 +466,9 @@ class Generator {
         add(2147, {column(input.output, kText)}, kInt8);
         add(2145, {column(input.output, kText)}, kText);
         add(2132, {column(input.output, kInt4)}, kInt4);
+        const auto random_float = [&] { return as_float(column(input.output, kInt4)); };
+        add(kCountPairs, {random_float(), random_float()}, kInt8);
+        add(kAverageOfX, {random_float(), random_float()}, kFloat8);
         op.rows = 100;
         op.inputs = {std::move(input)};
         return op;
@@ -569,7 +590,11 @@ Operator grouping(Operator input, const std::vector<int>& keys) {
         call.function = function;
         call.type = type;
         call.distinct = distinct;
-        if (arg >= 0) call.args = {plan::make_column(arg, input.output[static_cast<size_t>(arg)])};
+        if (function == kCountPairs || function == kAverageOfX)
+            call.args = {as_float(plan::make_column(1 - arg, kInt4)),
+                         as_float(plan::make_column(arg, kInt4))};
+        else if (arg >= 0)
+            call.args = {plan::make_column(arg, input.output[static_cast<size_t>(arg)])};
         if (filter)
             call.filter = {
                 plan::make_call(kInt4Less, plan::make_type(TypeId::kBool),
@@ -582,6 +607,8 @@ Operator grouping(Operator input, const std::vector<int>& keys) {
     add(2145, 2, kText, false, false);
     add(2147, 0, kInt8, true, false);
     add(2108, 0, kInt8, true, true);
+    add(kCountPairs, 0, kInt8, false, false);
+    add(kAverageOfX, 1, kFloat8, false, true);
     op.inputs = {std::move(input)};
     return op;
 }

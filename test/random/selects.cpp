@@ -109,6 +109,13 @@ Value QueryMaker::aggregate(const Scope& scope) {
             break;
         case 1:
             value = whole("count", any, TypeId::kInt8, true);
+            if (random_.chance(25)) {
+                const TypeId number = random_.pick({TypeId::kInt4, TypeId::kInt2});
+                value.tree = typed(TypeId::kInt8, sql("regr_count(",
+                                                      {expression(number, 1, scope).tree,
+                                                       expression(number, 1, scope).tree},
+                                                      ", ", ")"));
+            }
             break;
         case 2:
             value = whole("sum", TypeId::kInt4, TypeId::kInt8, true);
@@ -142,6 +149,9 @@ Value QueryMaker::aggregate(const Scope& scope) {
                     small.push_back(sql(column.sql));
             if (!small.empty()) {
                 SqlTree call = sql(random_.pick({"sum(", "avg("}), {random_.pick(small)}, "", ")");
+                if (random_.chance(30))
+                    call = sql(random_.pick({"regr_avgx(", "regr_avgy("}),
+                               {random_.pick(small), random_.pick(small)}, ", ", ")");
                 value = {typed(TypeId::kFloat8, std::move(call)), TypeId::kFloat8, true};
                 break;
             }

@@ -105,7 +105,19 @@ constexpr Known kKnown[] = {{2803, Kind::kCountRows, TypeId::kBool},
                             {2156, Kind::kSampleDeviation, TypeId::kInt2},
                             {2157, Kind::kSampleDeviation, TypeId::kFloat4},
                             {2158, Kind::kSampleDeviation, TypeId::kFloat8},
-                            {2159, Kind::kSampleDeviation, TypeId::kNumeric}};
+                            {2159, Kind::kSampleDeviation, TypeId::kNumeric},
+                            {2818, Kind::kRegressionCount, TypeId::kFloat8},
+                            {2819, Kind::kRegressionSxx, TypeId::kFloat8},
+                            {2820, Kind::kRegressionSyy, TypeId::kFloat8},
+                            {2821, Kind::kRegressionSxy, TypeId::kFloat8},
+                            {2822, Kind::kRegressionAverageX, TypeId::kFloat8},
+                            {2823, Kind::kRegressionAverageY, TypeId::kFloat8},
+                            {2824, Kind::kRegressionR2, TypeId::kFloat8},
+                            {2825, Kind::kRegressionSlope, TypeId::kFloat8},
+                            {2826, Kind::kRegressionIntercept, TypeId::kFloat8},
+                            {2827, Kind::kPopulationCovariance, TypeId::kFloat8},
+                            {2828, Kind::kSampleCovariance, TypeId::kFloat8},
+                            {2829, Kind::kCorrelation, TypeId::kFloat8}};
 // Those of any type.
 constexpr uint32_t kCountAny = 2147;
 constexpr uint32_t kAnyValue = 6291;
@@ -117,6 +129,11 @@ std::optional<Kind> find_kind(uint32_t function, plan::Type arg) {
         if (known.function == function && (known.kind == Kind::kCountRows || known.arg == arg.id))
             return known.kind;
     return std::nullopt;
+}
+
+size_t number_of_arguments(Kind kind) {
+    if (kind == Kind::kCountRows) return 0;
+    return takes_pairs(kind) ? 2 : 1;
 }
 
 bool is_float(plan::Type type) {
@@ -131,14 +148,23 @@ plan::Type sum_type(plan::Type arg) {
 
 }  // namespace
 
+void Accumulator::update(const uint32_t*, const Vector&) {
+    throw Unrepresentable("an aggregate that takes two arguments");
+}
+
+void Accumulator::update_pairs(const uint32_t*, const Vector&, const Vector&) {
+    throw Unrepresentable("an aggregate that takes one argument");
+}
+
 std::optional<plan::Type> aggregate_type(uint32_t function, std::span<const plan::Type> args) {
-    if (args.size() > 1) return std::nullopt;
     const plan::Type arg = args.empty() ? plan::make_type(TypeId::kBool) : args[0];
     const auto kind = find_kind(function, arg);
-    if (!kind || args.empty() != (*kind == Kind::kCountRows)) return std::nullopt;
+    if (!kind || args.size() != number_of_arguments(*kind)) return std::nullopt;
+    if (args.size() == 2 && args[1] != arg) return std::nullopt;
     switch (*kind) {
         case Kind::kCountRows:
         case Kind::kCount:
+        case Kind::kRegressionCount:
             return plan::make_type(TypeId::kInt8);
         case Kind::kSum:
             return sum_type(arg);
@@ -179,8 +205,14 @@ std::unique_ptr<Accumulator> make_accumulator(uint32_t function, plan::Type arg,
         case Kind::kXor:
             made = make_bits(*kind, arg, budget);
             break;
-        default:
+        case Kind::kPopulationVariance:
+        case Kind::kSampleVariance:
+        case Kind::kPopulationDeviation:
+        case Kind::kSampleDeviation:
             made = make_variance(*kind, arg, budget);
+            break;
+        default:
+            made = make_regression(*kind, budget);
             break;
     }
     if (made == nullptr)

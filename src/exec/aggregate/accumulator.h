@@ -24,7 +24,9 @@ class Accumulator {
     virtual void resize(int64_t groups) = 0;
     /// Adds the rows of `arg` (plain; its length counts) to their groups; a null `groups` means
     /// group 0 for all. `arg` is unused for count(*).
-    virtual void update(const uint32_t* groups, const Vector& arg) = 0;
+    virtual void update(const uint32_t* groups, const Vector& arg);
+    /// Instead of update() for aggregates of two arguments, whose lengths are equal.
+    virtual void update_pairs(const uint32_t* groups, const Vector& first, const Vector& second);
     /// Adds groups of `other`, which is of the same kind.
     virtual void merge(Accumulator& other, const GroupMap& map) = 0;
     /// Appends the results of groups [0, groups).

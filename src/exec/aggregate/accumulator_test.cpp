@@ -1,4 +1,5 @@
-// Aggregates of numerics: what PostgreSQL shows of sums, averages, extremes and variances.
+// Aggregates of numerics, what PostgreSQL shows of sums, averages, extremes and variances; and
+// those of pairs of floats.
 
 #include "exec/aggregate/accumulator.h"
 
@@ -123,6 +124,136 @@ TEST(Variance, OfFloatsFollowsYoungsAndCramer) {
     EXPECT_EQ(aggregate(2722, float8, {f(NAN)}), is(f(NAN)));
     EXPECT_EQ(aggregate(2722, float8, {f(3)}), is(f(0)));
     EXPECT_THROW(aggregate(kSample, float8, {f(1e308), f(1e308)}), SqlFault);
+}
+
+constexpr uint32_t kPairCount = 2818;
+constexpr uint32_t kSxx = 2819;
+constexpr uint32_t kSyy = 2820;
+constexpr uint32_t kSxy = 2821;
+constexpr uint32_t kAverageX = 2822;
+constexpr uint32_t kAverageY = 2823;
+constexpr uint32_t kR2 = 2824;
+constexpr uint32_t kSlope = 2825;
+constexpr uint32_t kIntercept = 2826;
+constexpr uint32_t kPopulationCovariance = 2827;
+constexpr uint32_t kSampleCovariance = 2828;
+constexpr uint32_t kCorrelation = 2829;
+
+using PairRows = std::vector<std::pair<Scalar, Scalar>>;  // y, x
+
+// Aggregates two lists of pairs, one a worker, and merges them.
+Outcome aggregate_pairs(uint32_t function, const PairRows& first, const PairRows& second = {}) {
+    const Type float8 = plan::make_type(TypeId::kFloat8);
+    const Type types[] = {float8, float8};
+    const auto type = aggregate_type(function, types);
+    if (!type) return {{}, "no such aggregate"};
+    std::unique_ptr<Accumulator> workers[2];
+    for (size_t w = 0; w < 2; ++w) {
+        workers[w] = make_accumulator(function, float8, nullptr);
+        workers[w]->resize(1);
+        const PairRows& rows = w == 0 ? first : second;
+        if (rows.empty()) continue;
+        std::vector<Scalar> y;
+        std::vector<Scalar> x;
+        for (const auto& [dependent, independent] : rows) {
+            y.push_back(dependent);
+            x.push_back(independent);
+        }
+        const OwnedVector ys = OwnedVector::plain({float8, y});
+        const OwnedVector xs = OwnedVector::plain({float8, x});
+        workers[w]->update_pairs(nullptr, ys.vector(), xs.vector());
+    }
+    workers[0]->merge(*workers[1], {{0, 0}});
+    StoredColumn out(*type, nullptr);
+    workers[0]->output(1, out);
+    return {value_at(out.view(), 0), ""};
+}
+
+TEST(Regression, TakesTwoFloats) {
+    const Type float8 = plan::make_type(TypeId::kFloat8);
+    const Type one[] = {float8};
+    const Type two[] = {float8, float8};
+    const Type mixed[] = {float8, plan::make_type(TypeId::kFloat4)};
+    const Type three[] = {float8, float8, float8};
+    EXPECT_EQ(aggregate_type(kCorrelation, two), float8);
+    EXPECT_EQ(aggregate_type(kPairCount, two), plan::make_type(TypeId::kInt8));
+    EXPECT_EQ(aggregate_type(kCorrelation, one), std::nullopt);
+    EXPECT_EQ(aggregate_type(kCorrelation, mixed), std::nullopt);
+    EXPECT_EQ(aggregate_type(kCorrelation, three), std::nullopt);
+    EXPECT_EQ(aggregate_type(2111, two), std::nullopt);
+}
+
+TEST(Regression, OfALine) {
+    // y = 2x + 1; a pair with a NULL does not count.
+    const PairRows first = {{f(1), f(0)}, {null, f(9)}, {f(3), f(1)}};
+    const PairRows second = {{f(5), f(2)}, {f(9), null}, {f(7), f(3)}, {null, null}};
+    const std::pair<uint32_t, Scalar> expected[] = {{kPairCount, i(4)},
+                                                    {kSxx, f(5)},
+                                                    {kSyy, f(20)},
+                                                    {kSxy, f(10)},
+                                                    {kAverageX, f(1.5)},
+                                                    {kAverageY, f(4)},
+                                                    {kR2, f(1)},
+                                                    {kSlope, f(2)},
+                                                    {kIntercept, f(1)},
+                                                    {kCorrelation, f(1)},
+                                                    {kPopulationCovariance, f(2.5)},
+                                                    {kSampleCovariance, f(10.0 / 3)}};
+    PairRows all = first;
+    all.insert(all.end(), second.begin(), second.end());
+    for (const auto& [function, value] : expected) {
+        EXPECT_EQ(aggregate_pairs(function, first, second), is(value)) << function;
+        EXPECT_EQ(aggregate_pairs(function, all), is(value)) << function;
+        EXPECT_EQ(aggregate_pairs(function, {}, all), is(value)) << function;
+    }
+}
+
+TEST(Regression, OfFewPairsAndStraightLines) {
+    EXPECT_EQ(aggregate_pairs(kPairCount, {}), is(i(0)));
+    EXPECT_EQ(aggregate_pairs(kPairCount, {{null, f(1)}}), is(i(0)));
+    for (const uint32_t function : {kSxx, kSyy, kSxy, kAverageX, kAverageY, kR2, kSlope, kIntercept,
+                                    kPopulationCovariance, kSampleCovariance, kCorrelation}) {
+        EXPECT_EQ(aggregate_pairs(function, {}), is(null)) << function;
+        EXPECT_EQ(aggregate_pairs(function, {{null, f(1)}}, {{f(1), null}}), is(null)) << function;
+    }
+    for (const uint32_t function : {kSampleCovariance, kCorrelation, kR2, kSlope, kIntercept})
+        EXPECT_EQ(aggregate_pairs(function, {{f(1), f(1)}}), is(null)) << function;
+    for (const uint32_t function : {kSxx, kSyy, kSxy, kPopulationCovariance})
+        EXPECT_EQ(aggregate_pairs(function, {{f(1), f(1)}}), is(f(0))) << function;
+    const PairRows horizontal = {{f(5), f(1)}, {f(5), f(2)}};
+    EXPECT_EQ(aggregate_pairs(kCorrelation, horizontal), is(null));
+    EXPECT_EQ(aggregate_pairs(kR2, horizontal), is(f(1)));
+    EXPECT_EQ(aggregate_pairs(kSlope, horizontal), is(f(0)));
+    EXPECT_EQ(aggregate_pairs(kIntercept, horizontal), is(f(5)));
+    const PairRows vertical = {{f(1), f(5)}, {f(2), f(5)}};
+    for (const uint32_t function : {kCorrelation, kR2, kSlope, kIntercept})
+        EXPECT_EQ(aggregate_pairs(function, vertical), is(null)) << function;
+}
+
+TEST(Regression, OfInfinitiesAndOverflow) {
+    // An infinite or NaN variable spoils its own squares and the products only.
+    for (const double odd : {INFINITY, -INFINITY, NAN}) {
+        for (const PairRows& rows :
+             {PairRows{{f(1), f(odd)}, {f(2), f(2)}}, PairRows{{f(1), f(2)}, {f(2), f(odd)}}}) {
+            EXPECT_EQ(aggregate_pairs(kSxx, rows), is(f(NAN)));
+            EXPECT_EQ(aggregate_pairs(kSxy, rows), is(f(NAN)));
+            EXPECT_EQ(aggregate_pairs(kSyy, rows), is(f(0.5)));
+            EXPECT_EQ(aggregate_pairs(kAverageX, rows), is(f(odd)));
+            EXPECT_EQ(aggregate_pairs(kAverageY, rows), is(f(1.5)));
+            EXPECT_EQ(aggregate_pairs(kPairCount, rows), is(i(2)));
+        }
+        EXPECT_EQ(aggregate_pairs(kSyy, {{f(odd), f(1)}}), is(f(NAN)));
+        EXPECT_EQ(aggregate_pairs(kSxx, {{f(odd), f(1)}}), is(f(0)));
+        EXPECT_EQ(aggregate_pairs(kSxy, {{f(odd), f(1)}}), is(f(NAN)));
+    }
+    EXPECT_THROW(aggregate_pairs(kSxx, {{f(1), f(1e308)}, {f(1), f(1e308)}}), SqlFault);
+    EXPECT_THROW(aggregate_pairs(kSxx, {{f(1), f(1e308)}}, {{f(1), f(1e308)}}), SqlFault);
+    EXPECT_THROW(aggregate_pairs(kSlope, {{f(1e308), f(1)}, {f(-1e308), f(1)}}), SqlFault);
+    EXPECT_THROW(aggregate_pairs(kSlope, {{f(1e308), f(1)}}, {{f(-1e308), f(1)}}), SqlFault);
+    EXPECT_EQ(aggregate_pairs(kPairCount, {{f(1e308), f(1e308)}, {f(1e308), f(1e308)}}), is(i(2)));
+    // An infinite variable hides an overflow of its own, not of the other one.
+    EXPECT_EQ(aggregate_pairs(kSyy, {{f(1), f(INFINITY)}, {f(1), f(1e308)}}), is(f(0)));
+    EXPECT_THROW(aggregate_pairs(kSxx, {{f(1e308), f(INFINITY)}, {f(1e308), f(1)}}), SqlFault);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ struct AggregateCall {
     plan::Type arg;
     plan::Type type;
     int slot = -1;                             ///< of the argument; -1 for count(*)
+    int second_slot = -1;                      ///< of the second one, of the same type, or -1
     std::shared_ptr<const Expression> filter;  ///< or null
     bool distinct = false;
 };

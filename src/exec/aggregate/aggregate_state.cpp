@@ -40,9 +40,10 @@ AggregateState::AggregateState(const std::vector<plan::Type>& keys,
         if (info.distinct)
             call.distinct =
                 std::make_unique<GroupTable>(pair_types(!keys.empty(), info.arg), budget);
-        for (base::Buffer* buffer :
-             {&call.values, &call.validity, &call.taken, &call.taken_validity})
-            *buffer = base::Buffer(budget);
+        for (Call::Room& room : call.rooms)
+            for (base::Buffer* buffer :
+                 {&room.values, &room.validity, &room.taken, &room.taken_validity})
+                *buffer = base::Buffer(budget);
         calls_.push_back(std::move(call));
     }
     for (base::Buffer* buffer : {&ids_, &call_ids_, &positions_})
@@ -83,38 +84,44 @@ void AggregateState::update_values(size_t call, std::span<const Vector> keys,
     add_values(call, ids, values);
 }
 
+// Keeps the rows at `positions`.
+void AggregateState::take(Vector& arg, const uint16_t* positions, int64_t count, Call::Room& room) {
+    arg.length = count;
+    if (arg.values == nullptr) return;
+    const int width = plan::width(plan::physical(arg.type));
+    room.taken.resize_discarding(static_cast<uint64_t>(count) * width);
+    gather_values(arg.values, width, positions, count, room.taken.data());
+    arg.values = room.taken.data();
+    if (arg.validity == nullptr) return;
+    room.taken_validity.resize_discarding(static_cast<uint64_t>(base::bitmap_bytes(count)));
+    gather_bits(arg.validity, positions, count, room.taken_validity.data());
+    arg.validity = room.taken_validity.data();
+}
+
 void AggregateState::update_call(size_t index, const AggregateInput& input, const uint32_t* ids) {
     Call& call = calls_[index];
+    const AggregateCall& info = (*call_info_)[index];
     call.accumulator->resize(groups());
     const uint64_t* filter = input.filters[index];
-    Vector arg;
-    if ((*call_info_)[index].slot >= 0)
-        arg = to_plain(input.args[index], call.values, call.validity);
-    arg.length = input.length;
+    Vector args[2];  // those that there are not have no values
+    if (info.slot >= 0)
+        args[0] = to_plain(input.args[index], call.rooms[0].values, call.rooms[0].validity);
+    if (info.second_slot >= 0)
+        args[1] = to_plain(input.second_args[index], call.rooms[1].values, call.rooms[1].validity);
+    for (Vector& arg : args) arg.length = input.length;
     if (filter != nullptr) {
         auto* positions = positions_.as<uint16_t>();
-        const int64_t kept = simd::mask_to_selection(filter, arg.length, positions);
+        const int64_t kept = simd::mask_to_selection(filter, input.length, positions);
         if (kept == 0) return;
-        if ((*call_info_)[index].slot >= 0) {
-            const int width = plan::width(plan::physical(arg.type));
-            call.taken.resize_discarding(static_cast<uint64_t>(kept) * width);
-            gather_values(arg.values, width, positions, kept, call.taken.data());
-            arg.values = call.taken.data();
-            if (arg.validity != nullptr) {
-                call.taken_validity.resize_discarding(
-                    static_cast<uint64_t>(base::bitmap_bytes(kept)));
-                gather_bits(arg.validity, positions, kept, call.taken_validity.data());
-                arg.validity = call.taken_validity.data();
-            }
-        }
-        arg.length = kept;
+        for (size_t i = 0; i < 2; ++i) take(args[i], positions, kept, call.rooms[i]);
         if (ids != nullptr) {
             gather_values(ids, sizeof(uint32_t), positions, kept, call_ids_.data());
             ids = call_ids_.as<uint32_t>();
         }
     }
-    if (call.distinct == nullptr) return call.accumulator->update(ids, arg);
-    add_values(index, ids, arg);
+    if (info.second_slot >= 0) return call.accumulator->update_pairs(ids, args[0], args[1]);
+    if (call.distinct == nullptr) return call.accumulator->update(ids, args[0]);
+    add_values(index, ids, args[0]);
 }
 
 // The distinct values of all groups are collected; they are aggregated at the end.
@@ -248,9 +255,10 @@ void AggregateState::settle_distinct() {
     for (base::Buffer* buffer : {&ids_, &call_ids_, &positions_}) buffer->release();
     for (size_t i = 0; i < calls_.size(); ++i) {
         Call& call = calls_[i];
-        for (base::Buffer* buffer :
-             {&call.values, &call.validity, &call.taken, &call.taken_validity})
-            buffer->release();
+        for (Call::Room& room : call.rooms)
+            for (base::Buffer* buffer :
+                 {&room.values, &room.validity, &room.taken, &room.taken_validity})
+                buffer->release();
         call.accumulator->resize(groups());
         if (call.distinct == nullptr) continue;
         base::Buffer room(budget_);

@@ -22,6 +22,7 @@ struct AggregateInput {
     std::span<const Vector> keys;
     std::span<const Vector> args;              ///< by call; those of count(*) are unused
     std::span<const uint64_t* const> filters;  ///< by call: mask of the rows that count, or null
+    std::span<const Vector> second_args;       ///< by call; of those with two arguments
 };
 
 /// Owned by one worker at a time.
@@ -88,11 +89,16 @@ class AggregateState {
     struct Call {
         std::unique_ptr<Accumulator> accumulator;
         std::unique_ptr<GroupTable> distinct;  ///< over (group, value), or value, or null
-        base::Buffer values;
-        base::Buffer validity;
-        base::Buffer taken;
-        base::Buffer taken_validity;
+        /// Room for an argument of up to a batch of rows.
+        struct Room {
+            base::Buffer values;
+            base::Buffer validity;
+            base::Buffer taken;
+            base::Buffer taken_validity;
+        };
+        Room rooms[2];
     };
+    static void take(Vector& arg, const uint16_t* positions, int64_t count, Call::Room& room);
     void update_call(size_t index, const AggregateInput& input, const uint32_t* ids);
     void add_values(size_t index, const uint32_t* ids, const Vector& values);
     void merge_distinct(size_t index, const AggregateState& from, const GroupMap& map);

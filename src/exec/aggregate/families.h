@@ -78,8 +78,26 @@ enum class AggregateKind : uint8_t {
     kPopulationVariance,
     kSampleVariance,
     kPopulationDeviation,
-    kSampleDeviation
+    kSampleDeviation,
+    // Of two arguments.
+    kCorrelation,
+    kPopulationCovariance,
+    kSampleCovariance,
+    kRegressionCount,
+    kRegressionSxx,
+    kRegressionSyy,
+    kRegressionSxy,
+    kRegressionAverageX,
+    kRegressionAverageY,
+    kRegressionSlope,
+    kRegressionIntercept,
+    kRegressionR2
 };
+
+/// The aggregate takes two arguments.
+constexpr bool takes_pairs(AggregateKind kind) {
+    return kind >= AggregateKind::kCorrelation;
+}
 
 // Each returns null for an argument that the family does not take.
 std::unique_ptr<Accumulator> make_count(base::MemoryBudget* budget);
@@ -92,5 +110,7 @@ std::unique_ptr<Accumulator> make_bits(AggregateKind kind, plan::Type arg,
                                        base::MemoryBudget* budget);
 std::unique_ptr<Accumulator> make_variance(AggregateKind kind, plan::Type arg,
                                            base::MemoryBudget* budget);
+/// Both arguments are float8.
+std::unique_ptr<Accumulator> make_regression(AggregateKind kind, base::MemoryBudget* budget);
 
 }  // namespace loom::exec

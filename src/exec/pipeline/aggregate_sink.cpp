@@ -52,6 +52,7 @@ class AggregateSink::Reader {
     explicit Reader(const AggregateSink& sink)
         : sink_(sink),
           args_(sink.calls_.size()),
+          second_args_(sink.calls_.size()),
           masks_(sink.calls_.size()),
           filters_(sink.calls_.size(), nullptr) {}
 
@@ -61,12 +62,14 @@ class AggregateSink::Reader {
         input.keys = columns.first(sink_.key_types_.size());
         for (size_t i = 0; i < args_.size(); ++i) {
             if (sink_.arg_columns_[i] >= 0) args_[i] = columns[sink_.arg_columns_[i]];
+            if (sink_.second_columns_[i] >= 0) second_args_[i] = columns[sink_.second_columns_[i]];
             if (sink_.filter_columns_[i] < 0) continue;
             simd::bools_to_mask(columns[sink_.filter_columns_[i]].as<uint8_t>(), count,
                                 masks_[i].data());
             filters_[i] = masks_[i].data();
         }
         input.args = args_;
+        input.second_args = second_args_;
         input.filters = filters_;
         return input;
     }
@@ -74,6 +77,7 @@ class AggregateSink::Reader {
   private:
     const AggregateSink& sink_;
     std::vector<Vector> args_;
+    std::vector<Vector> second_args_;
     std::vector<Mask> masks_;
     std::vector<const uint64_t*> filters_;
 };
@@ -88,17 +92,19 @@ AggregateSink::AggregateSink(std::vector<int> key_slots, std::vector<plan::Type>
       resources_(resources) {
     const auto first = static_cast<int>(key_types_.size());
     std::vector<plan::Type> arg_types;
-    for (const AggregateCall& call : calls_) {
-        int column = -1;
-        if (call.slot >= 0) {
-            const auto known = std::find(arg_slots_.begin(), arg_slots_.end(), call.slot);
-            column = first + static_cast<int>(known - arg_slots_.begin());
-            if (known == arg_slots_.end()) {
-                arg_slots_.push_back(call.slot);
-                arg_types.push_back(call.arg);
-            }
+    const auto column_of = [&](int slot, plan::Type type) {
+        if (slot < 0) return -1;
+        const auto known = std::find(arg_slots_.begin(), arg_slots_.end(), slot);
+        const int column = first + static_cast<int>(known - arg_slots_.begin());
+        if (known == arg_slots_.end()) {
+            arg_slots_.push_back(slot);
+            arg_types.push_back(type);
         }
-        arg_columns_.push_back(column);
+        return column;
+    };
+    for (const AggregateCall& call : calls_) {
+        arg_columns_.push_back(column_of(call.slot, call.arg));
+        second_columns_.push_back(column_of(call.second_slot, call.arg));
     }
     row_types_ = key_types_;
     row_types_.insert(row_types_.end(), arg_types.begin(), arg_types.end());
@@ -151,6 +157,7 @@ void AggregateSink::begin(int workers) {
         auto worker = std::make_shared<Worker>(resources_.budget);
         worker->state = std::make_unique<AggregateState>(key_types_, calls_, &worker->budget);
         worker->args.resize(calls_.size());
+        worker->second_args.resize(calls_.size());
         worker->masks.resize(calls_.size());
         worker->filters.assign(calls_.size(), nullptr);
         for (size_t c = 0; c < calls_.size(); ++c) worker->bools.emplace_back(resources_.budget);
@@ -169,13 +176,15 @@ void AggregateSink::consume(int index, Frame& frame) {
     for (size_t i = 0; i < calls_.size(); ++i) {
         const AggregateCall& call = calls_[i];
         if (call.slot >= 0) worker.args[i] = frame.fetch(call.slot);
+        if (call.second_slot >= 0) worker.second_args[i] = frame.fetch(call.second_slot);
         if (call.filter == nullptr) continue;
         frame.fetch_all(call.filter->columns());
         frame.evaluator(*call.filter)
             .select(frame.vectors(), frame.length(), worker.masks[i].data());
         worker.filters[i] = worker.masks[i].data();
     }
-    const AggregateInput input{frame.length(), worker.keys, worker.args, worker.filters};
+    const AggregateInput input{frame.length(), worker.keys, worker.args, worker.filters,
+                               worker.second_args};
     if (worker.rows != nullptr)
         return split_.load() == Split::kByGroup ? scatter(worker, input)
                                                 : scatter_values(worker, input);
@@ -215,6 +224,7 @@ void AggregateSink::scatter(Worker& worker, const AggregateInput& input) {
     worker.columns.resize(row_types_.size());
     for (size_t i = 0; i < calls_.size(); ++i) {
         if (arg_columns_[i] >= 0) worker.columns[arg_columns_[i]] = input.args[i];
+        if (second_columns_[i] >= 0) worker.columns[second_columns_[i]] = input.second_args[i];
         if (filter_columns_[i] < 0) continue;
         worker.bools[i].resize_discarding(static_cast<uint64_t>(input.length) +
                                           simd::kSelectionSlack);
@@ -565,7 +575,7 @@ void AggregateSink::collect_rows(AggregateState& state, Worker& worker, const Gr
             filters[call] = masks[call].data();
         }
         const std::vector<Vector> args(value_calls_.size(), columns[1]);
-        state.update({count, {&key, 1}, args, filters});
+        state.update({count, {&key, 1}, args, filters, {}});
     });
 }
 

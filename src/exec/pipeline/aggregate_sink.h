@@ -45,6 +45,7 @@ class AggregateSink final : public Sink {
         std::vector<std::vector<uint32_t>> groups;  ///< of `state`, by partition
         std::vector<Vector> keys;
         std::vector<Vector> args;
+        std::vector<Vector> second_args;
         std::vector<Mask> masks;
         std::vector<const uint64_t*> filters;
         std::vector<Vector> columns;
@@ -104,6 +105,7 @@ class AggregateSink final : public Sink {
     std::vector<AggregateCall> calls_;
     Resources resources_;
     std::vector<int> arg_columns_;       ///< by call: column of the scattered rows, or -1
+    std::vector<int> second_columns_;    ///< likewise, of second arguments
     std::vector<int> filter_columns_;    ///< likewise
     std::vector<int> arg_slots_;         ///< of the columns behind the keys
     std::vector<plan::Type> row_types_;  ///< of the scattered rows

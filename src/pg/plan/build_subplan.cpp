@@ -69,7 +69,7 @@ void find_subplans_maylongjmp(Node* node, bool condition, Found* found) {
 bool is_count(const Node* node) {
     if (!IsA(node, Aggref)) return false;
     const Oid function = reinterpret_cast<const Aggref*>(node)->aggfnoid;
-    return function == F_COUNT_ || function == F_COUNT_ANY;
+    return function == F_COUNT_ || function == F_COUNT_ANY || function == F_REGR_COUNT;
 }
 
 // A count is 0 where there is no group.
