@@ -36,7 +36,7 @@ void check(int64_t count, Make make, Expected expected) {
 
 // Vectors are exact, so that the address sanitizer sees a read behind them.
 template <typename T, typename Member>
-void check_codes(std::vector<int64_t> sizes, Member member) {
+void check_codes(const std::vector<int64_t>& sizes, Member member) {
     std::mt19937_64 random(3);
     for (int64_t codes : sizes)
         for (int64_t count : kLengths) {

@@ -182,7 +182,7 @@ Value QueryMaker::window(const Scope& scope) {
     if (random_.chance(60)) parts.push_back(sql("PARTITION BY ", {key(scope, 0).tree}));
     if (random_.chance(30)) {
         // A frame by differences of values.
-        const auto [type, distances] =
+        const std::pair<TypeId, std::array<const char*, 3>> ordered =
             random_.pick({std::pair{TypeId::kInt4, std::array{"1", "40", "2000000"}},
                           std::pair{TypeId::kInt8, std::array{"0", "7", "9000000000"}},
                           std::pair{TypeId::kFloat8, std::array{"0.5", "1e3", "0"}},
@@ -190,9 +190,9 @@ Value QueryMaker::window(const Scope& scope) {
                           std::pair{TypeId::kDate, std::array{"'3 days'", "'1 month'", "'1:00'"}},
                           std::pair{TypeId::kTimestamp,
                                     std::array{"'90 minutes'", "'1 year'", "'1 month 2 days'"}}});
-        const auto distance = [&] { return distances[random_.between(0, 2)]; };
+        const auto distance = [&] { return ordered.second[random_.between(0, 2)]; };
         parts.push_back(
-            sql("ORDER BY ", {leaf(type, scope).tree}, "",
+            sql("ORDER BY ", {leaf(ordered.first, scope).tree}, "",
                 fmt::format("{} RANGE BETWEEN {}{} AND {}{}",
                             random_.pick({"", " DESC", " NULLS FIRST", " DESC NULLS LAST"}),
                             distance(), random_.pick({" PRECEDING", " PRECEDING", " FOLLOWING"}),

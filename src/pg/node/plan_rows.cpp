@@ -17,7 +17,7 @@ constexpr int64_t kShimBatchRows = 50;
 }  // namespace
 
 PlanRows::PlanRows(PlanState* plan, std::vector<AttrNumber> attributes,
-                   std::vector<plan::Type> types, MemoryContext context)
+                   const std::vector<plan::Type>& types, MemoryContext context)
     : plan_(plan), attributes_(std::move(attributes)) {
     pg_call(
         [&] { batch_ = AllocSetContextCreate(context, "pg_loom rows", ALLOCSET_DEFAULT_SIZES); });

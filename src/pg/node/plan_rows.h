@@ -15,8 +15,8 @@ class PlanRows : public exec::RowSource {
   public:
     /// `attributes` are the positions (from 1) of the wanted columns in the plan's output, `types`
     /// their types in the engine. Datums of a batch live in a child of `context`.
-    PlanRows(PlanState* plan, std::vector<AttrNumber> attributes, std::vector<plan::Type> types,
-             MemoryContext context);
+    PlanRows(PlanState* plan, std::vector<AttrNumber> attributes,
+             const std::vector<plan::Type>& types, MemoryContext context);
 
     /// Begins again, once the plan has been told to.
     void restart() noexcept { done_ = false; }
