@@ -111,6 +111,9 @@ struct Profile {
     std::string longest_in;
 };
 
+/// What plans call loom.approx_count_distinct, whose OID differs from database to database.
+inline constexpr uint32_t kApproximateCount = 1;
+
 /// Returns the type of what an aggregate (its pg_proc OID) gives for arguments of these types, or
 /// nothing if the engine does not have it.
 std::optional<plan::Type> aggregate_type(uint32_t function, std::span<const plan::Type> args);

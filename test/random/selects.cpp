@@ -108,7 +108,8 @@ Value QueryMaker::aggregate(const Scope& scope) {
             value = {typed(TypeId::kInt8, sql("count(*)")), TypeId::kInt8};
             break;
         case 1:
-            value = whole("count", any, TypeId::kInt8, true);
+            value = whole(random_.pick({"count", "count", "loom.approx_count_distinct"}), any,
+                          TypeId::kInt8, true);
             if (random_.chance(25)) {
                 const TypeId number = random_.pick({TypeId::kInt4, TypeId::kInt2});
                 value.tree = typed(TypeId::kInt8, sql("regr_count(",

@@ -125,6 +125,7 @@ constexpr uint32_t kAnyValue = 6291;
 std::optional<Kind> find_kind(uint32_t function, plan::Type arg) {
     if (function == kCountAny) return Kind::kCount;
     if (function == kAnyValue) return Kind::kAny;
+    if (function == kApproximateCount) return Kind::kApproximateCount;
     for (const Known& known : kKnown)
         if (known.function == function && (known.kind == Kind::kCountRows || known.arg == arg.id))
             return known.kind;
@@ -165,6 +166,7 @@ std::optional<plan::Type> aggregate_type(uint32_t function, std::span<const plan
         case Kind::kCountRows:
         case Kind::kCount:
         case Kind::kRegressionCount:
+        case Kind::kApproximateCount:
             return plan::make_type(TypeId::kInt8);
         case Kind::kSum:
             return sum_type(arg);
@@ -210,6 +212,9 @@ std::unique_ptr<Accumulator> make_accumulator(uint32_t function, plan::Type arg,
         case Kind::kPopulationDeviation:
         case Kind::kSampleDeviation:
             made = make_variance(*kind, arg, budget);
+            break;
+        case Kind::kApproximateCount:
+            made = make_approximate_count(arg, budget);
             break;
         default:
             made = make_regression(*kind, budget);

@@ -79,6 +79,7 @@ enum class AggregateKind : uint8_t {
     kSampleVariance,
     kPopulationDeviation,
     kSampleDeviation,
+    kApproximateCount,
     // Of two arguments.
     kCorrelation,
     kPopulationCovariance,
@@ -110,6 +111,7 @@ std::unique_ptr<Accumulator> make_bits(AggregateKind kind, plan::Type arg,
                                        base::MemoryBudget* budget);
 std::unique_ptr<Accumulator> make_variance(AggregateKind kind, plan::Type arg,
                                            base::MemoryBudget* budget);
+std::unique_ptr<Accumulator> make_approximate_count(plan::Type arg, base::MemoryBudget* budget);
 /// Both arguments are float8.
 std::unique_ptr<Accumulator> make_regression(AggregateKind kind, base::MemoryBudget* budget);
 

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "exec/query.h"
 #include "pg/bridge/bridge.h"
 #include "pg/types/numeric.h"
 
@@ -46,6 +47,7 @@ const char* infix_operator(std::string_view name) {
 }  // namespace
 
 plan::Names::Function BackendNames::function(uint32_t id) const {
+    if (id == exec::kApproximateCount) return {"approx_count_distinct", false};
     const char* name = pg_call([&] { return get_func_name(id); });
     if (name == nullptr) return {fmt::format("#{}", id), false};
     if (const char* op = infix_operator(name)) return {op, true};

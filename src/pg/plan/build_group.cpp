@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "exec/query.h"
+#include "pg/aggregate/approx_count_distinct.h"
 #include "pg/bridge/bridge.h"
 #include "pg/plan/builder.h"
 #include "pg/plan/sql_type.h"
@@ -123,14 +124,15 @@ bool Builder::add_group_keys(Operator& op, Plan* input, int columns, const AttrN
 bool Builder::add_aggregate(Operator& op, Core& core, Aggref* call, const Scope& scope) {
     const char* name = pg_call([&] { return get_func_name(call->aggfnoid); });
     const std::string what = std::string("aggregate ") + (name != nullptr ? name : "?");
-    if (call->aggfnoid >= kFirstUserObject || call->aggkind != AGGKIND_NORMAL ||
+    const bool approximate = is_approx_count_distinct(call->aggfnoid);
+    if ((call->aggfnoid >= kFirstUserObject && !approximate) || call->aggkind != AGGKIND_NORMAL ||
         call->aggsplit != AGGSPLIT_SIMPLE || call->aggvariadic || call->agglevelsup != 0 ||
         call->aggdirectargs != NIL) {
         refuse(what + " is left to PostgreSQL");
         return false;
     }
     Aggregate aggregate;
-    aggregate.function = call->aggfnoid;
+    aggregate.function = approximate ? exec::kApproximateCount : call->aggfnoid;
     aggregate.distinct = call->aggdistinct != NIL;
     if (call->aggorder != NIL && !aggregate.distinct) {
         refuse(what + ": ORDER BY");
@@ -142,7 +144,7 @@ bool Builder::add_aggregate(Operator& op, Core& core, Aggref* call, const Scope&
         auto arg = translate(reinterpret_cast<Node*>(entry->expr), scope, what.c_str());
         if (!arg) return false;
         if (plan::is_text(arg->type.id) &&
-            (aggregate.distinct
+            (aggregate.distinct || approximate
                  ? !has_plain_equality(call->inputcollid)
                  : call->aggfnoid != F_COUNT_ANY && !orders_by_bytes(call->inputcollid))) {
             refuse(what + ": the collation does not order text by bytes");
@@ -166,7 +168,7 @@ bool Builder::add_aggregate(Operator& op, Core& core, Aggref* call, const Scope&
     }
     std::vector<plan::Type> arg_types;
     for (const plan::Expr& arg : aggregate.args) arg_types.push_back(arg.type);
-    const auto type = exec::aggregate_type(call->aggfnoid, arg_types);
+    const auto type = exec::aggregate_type(aggregate.function, arg_types);
     if (!type) {
         refuse(what + " is not one of the engine's");
         return false;

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "exec/expression.h"
+#include "pg/aggregate/approx_count_distinct.h"
 #include "pg/bridge/bridge.h"
 #include "pg/node/loom_scan.h"
 #include "pg/plan/builder.h"
@@ -69,7 +70,8 @@ void find_subplans_maylongjmp(Node* node, bool condition, Found* found) {
 bool is_count(const Node* node) {
     if (!IsA(node, Aggref)) return false;
     const Oid function = reinterpret_cast<const Aggref*>(node)->aggfnoid;
-    return function == F_COUNT_ || function == F_COUNT_ANY || function == F_REGR_COUNT;
+    return function == F_COUNT_ || function == F_COUNT_ANY || function == F_REGR_COUNT ||
+           is_approx_count_distinct(function);
 }
 
 // A count is 0 where there is no group.
