@@ -1,6 +1,7 @@
 #include "exec/aggregate/interner.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "exec/fault.h"
@@ -19,6 +20,8 @@ constexpr size_t kEntriesPerPoll = 1 << 15;
 // In the byte where InlineBytes have their number.
 constexpr uint64_t kLongBytes = uint64_t{0xff} << 56;
 constexpr int64_t kFirstKeys = 256;
+// Long bytes that may be looked for in vain among recent ones before they turn out not to recur.
+constexpr int64_t kRecentCredit = 4096;
 
 bool is_long(const InlineBytes& key) {
     return key.high >= kLongBytes;
@@ -45,6 +48,18 @@ bool equal_keys(const InlineBytes& a, const InlineBytes& b) {
            bytes_equal(long_bytes(a), long_bytes(b), static_cast<int64_t>(a.high & ~kLongBytes));
 }
 
+// A few bits from three places of long bytes, whose beginning many have in common.
+uint64_t glance_at(const InlineBytes& key, int bits) {
+    const auto size = static_cast<int64_t>(key.high & ~kLongBytes);
+    const auto word = [&](int64_t at) {
+        uint64_t value;
+        std::memcpy(&value, long_bytes(key) + at, sizeof value);
+        return value;
+    };
+    const uint64_t middle = std::rotl(word(size / 4), 21) ^ std::rotl(word(size / 2), 42);
+    return mix(word(size - 8) ^ middle ^ key.high) >> (64 - bits);
+}
+
 uint32_t tag_of(uint64_t hash) {
     return static_cast<uint32_t>(hash >> 32);
 }
@@ -63,7 +78,11 @@ struct Interner::Ahead {
 };
 
 Interner::Interner(plan::Type type, base::MemoryBudget* budget)
-    : physical_(plan::physical(type)), entries_(type, budget), keys_(budget), table_(budget) {
+    : physical_(plan::physical(type)),
+      entries_(type, budget),
+      keys_(budget),
+      table_(budget),
+      recent_credit_(kRecentCredit) {
     grow();
 }
 
@@ -123,24 +142,10 @@ bool Interner::guessed(const Ahead& ahead, int64_t row) const noexcept {
 
 void Interner::intern_all(const Vector& vector, uint64_t* numbers) {
     uint64_t hashes[kAhead];
-    Ahead ahead;
-    const bool bytes = physical_ == Physical::kBytes;
     for (int64_t begin = 0; begin < vector.length; begin += kAhead) {
         const int64_t count = std::min(kAhead, vector.length - begin);
-        if (bytes) {
-            const auto* views = vector.as<column::BytesView>() + begin;
-            for (int64_t i = 0; i < count; ++i) {
-                const bool null = vector.is_null(begin + i);
-                ahead.keys[i] = null ? BytesKey() : key_of(views[i]);
-                hashes[i] = hash_of_key(ahead.keys[i]);
-            }
-            guess(ahead, hashes, count);
-            for (int64_t i = 0; i < count; ++i) {
-                if (guessed(ahead, i))
-                    numbers[begin + i] = ahead.entries[i] - 1;
-                else if (!vector.is_null(begin + i))
-                    numbers[begin + i] = intern(vector, begin + i, hashes[i]);
-            }
+        if (physical_ == Physical::kBytes) {
+            intern_bytes(vector, begin, count, numbers + begin);
             continue;
         }
         for (int64_t i = 0; i < count; ++i)
@@ -149,6 +154,43 @@ void Interner::intern_all(const Vector& vector, uint64_t* numbers) {
         for (int64_t i = 0; i < count; ++i)
             if (!vector.is_null(begin + i))
                 numbers[begin + i] = intern(vector, begin + i, hashes[i]);
+    }
+}
+
+// Long bytes that came lately are compared, not hashed.
+void Interner::intern_bytes(const Vector& vector, int64_t begin, int64_t count, uint64_t* numbers) {
+    uint64_t hashes[kAhead];
+    uint8_t rows[kAhead];
+    Ahead ahead;
+    const auto* views = vector.as<column::BytesView>() + begin;
+    const auto* keys = keys_.as<BytesKey>();
+    const bool glances = recent_credit_ >= 0;
+    int64_t open = 0;
+    int64_t credit = 0;
+    for (int64_t i = 0; i < count; ++i) {
+        if (vector.is_null(begin + i)) continue;
+        const BytesKey key = key_of(views[i]);
+        if (glances && is_long(key)) {
+            const uint32_t recent = recent_[glance_at(key, kRecentBits)];
+            if (recent != 0 && equal_keys(keys[recent - 1], key)) {
+                numbers[i] = recent - 1;
+                ++credit;
+                continue;
+            }
+            --credit;
+        }
+        rows[open] = static_cast<uint8_t>(i);
+        ahead.keys[open] = key;
+        hashes[open++] = hash_of_key(key);
+    }
+    recent_credit_ = std::min(recent_credit_ + credit, kRecentCredit);
+    if (open > 0) guess(ahead, hashes, open);
+    for (int64_t i = 0; i < open; ++i) {
+        const uint32_t number =
+            guessed(ahead, i) ? ahead.entries[i] - 1 : intern(vector, begin + rows[i], hashes[i]);
+        numbers[rows[i]] = number;
+        if (glances && is_long(ahead.keys[i]))
+            recent_[glance_at(ahead.keys[i], kRecentBits)] = number + 1;
     }
 }
 

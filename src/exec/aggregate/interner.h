@@ -46,6 +46,7 @@ class Interner {
     int64_t find_bytes(const BytesKey& key, uint64_t hash, uint64_t* place) const noexcept;
     void guess(Ahead& ahead, const uint64_t* hashes, int64_t count) const noexcept;
     bool guessed(const Ahead& ahead, int64_t row) const noexcept;
+    void intern_bytes(const Vector& vector, int64_t begin, int64_t count, uint64_t* numbers);
     void grow();
 
     plan::Physical physical_;
@@ -55,6 +56,10 @@ class Interner {
     int64_t key_room_ = 0;
     base::Buffer table_;  ///< Slot
     uint64_t mask_ = 0;
+    /// Entries + 1 of long bytes that came last, by a glance at a few of them.
+    static constexpr int kRecentBits = 9;
+    uint32_t recent_[1 << kRecentBits] = {};
+    int64_t recent_credit_;  ///< grows with what is found there; below 0 nobody looks
 };
 
 }  // namespace loom::exec
