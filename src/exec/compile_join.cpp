@@ -51,6 +51,57 @@ int earliest_slot(const Pipeline& pipeline, int slot) {
     return slot;
 }
 
+// The smaller side is built, whatever PostgreSQL chose; of a semi and an anti join only if it is
+// much smaller, since all rows of the other side have to pass before the join has rows.
+bool builds_other_side(const Operator& op) {
+    constexpr double kMuchSmaller = 8;
+    const double smaller = op.inputs[0].rows;
+    const double larger = op.inputs[1].rows;
+    if (op.join == JoinType::kInner) return larger > smaller;
+    const bool semi = op.join == JoinType::kSemi || op.join == JoinType::kAnti;
+    return semi && !op.probe_keys.empty() && op.predicates.empty() &&
+           larger > smaller * kMuchSmaller;
+}
+
+// Whether `keys` are exactly the columns of an operator's output, each once.
+bool are_all_columns(const std::vector<Expr>& keys, size_t width) {
+    std::vector<bool> seen(width);
+    for (const Expr& key : keys) {
+        if (key.kind != ExprKind::kColumn || seen[key.index]) return false;
+        seen[key.index] = true;
+    }
+    return keys.size() == width;
+}
+
+// An inner join whose input `side` only makes values distinct, which nobody needs: PostgreSQL's way
+// to put a semi join's sides in the other order.
+bool is_semi_join(const Operator& op, size_t side, const Needs& needs) {
+    const Operator& groups = op.inputs[side];
+    const size_t left = op.inputs[0].output.size();
+    const auto begin = needs.begin() + static_cast<std::ptrdiff_t>(side == 0 ? 0 : left);
+    return op.join == JoinType::kInner && op.predicates.empty() &&
+           groups.kind == plan::OperatorKind::kAggregate && groups.aggregates.empty() &&
+           std::all_of(begin, begin + static_cast<std::ptrdiff_t>(groups.output.size()),
+                       [](Need need) { return need == Need::kNone; }) &&
+           are_all_columns(side == 0 ? op.probe_keys : op.build_keys, groups.output.size());
+}
+
+// That join's semi join, over the rows that the values are made distinct of.
+Operator semi_join_of(const Operator& op, size_t side) {
+    const Operator& groups = op.inputs[side];
+    const Operator& kept = op.inputs[1 - side];
+    Operator semi;
+    semi.kind = plan::OperatorKind::kJoin;
+    semi.join = JoinType::kSemi;
+    semi.rows = op.rows;
+    semi.output = kept.output;
+    semi.inputs = {kept, groups.inputs[0]};
+    semi.probe_keys = side == 0 ? op.build_keys : op.probe_keys;
+    for (const Expr& key : side == 0 ? op.probe_keys : op.build_keys)
+        semi.build_keys.push_back(groups.group_keys[key.index]);
+    return semi;
+}
+
 }  // namespace
 
 // Makes the build pipeline of the join that `probe` is about to get, and its slots.
@@ -113,8 +164,18 @@ void PlanCompiler::add_build_side(Stream& probe, const Operator& build,
 
 Stream PlanCompiler::compile_join(const Operator& op, const Needs& needs) {
     if (op.null_aware && op.join != JoinType::kMark) throw Unrepresentable("NOT IN as a join");
-    // The smaller side is built, whatever PostgreSQL chose.
-    const bool swap = op.join == JoinType::kInner && op.inputs[1].rows > op.inputs[0].rows;
+    for (const size_t side : {size_t{1}, size_t{0}}) {
+        if (!is_semi_join(op, side, needs)) continue;
+        const size_t left = op.inputs[0].output.size();
+        const auto border = needs.begin() + static_cast<std::ptrdiff_t>(left);
+        Stream stream =
+            compile_join(semi_join_of(op, side),
+                         side == 0 ? Needs(border, needs.end()) : Needs(needs.begin(), border));
+        stream.slots.insert(side == 0 ? stream.slots.begin() : stream.slots.end(),
+                            op.inputs[side].output.size(), -1);
+        return stream;
+    }
+    const bool swap = builds_other_side(op);
     const Operator& probe_op = op.inputs[swap ? 1 : 0];
     const Operator& build_op = op.inputs[swap ? 0 : 1];
     const std::vector<Expr>& probe_keys = swap ? op.build_keys : op.probe_keys;

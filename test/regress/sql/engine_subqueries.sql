@@ -142,3 +142,10 @@ RESET max_parallel_workers_per_gather;
 SELECT same('SELECT a.id AS a, x.id FROM six_h a, LATERAL (SELECT b.id FROM %t b WHERE EXISTS (SELECT FROM six_p c WHERE c.id > 1 AND a.id > 3) LIMIT 2) x');
 SELECT same('SELECT a.id AS a, x.* FROM six_h a, LATERAL (SELECT b.id, (SELECT max(c.id + a.id) FROM six_p c) AS m FROM %t b ORDER BY b.id LIMIT 2) x');
 SELECT same('SELECT a.id AS a, x.* FROM six_h a LEFT JOIN LATERAL (SELECT b.id FROM %t b WHERE b.word > (SELECT min(c.word) FROM %t c WHERE c.id = a.id) OFFSET 3 LIMIT 4) x ON true');
+-- Few rows beside many: semi and anti joins that build the other side, and distinct values that nobody needs.
+SELECT query, same('SELECT ' || query) FROM unnest(ARRAY[
+    'id, word FROM %t a WHERE id < 40 AND EXISTS (SELECT FROM %t b WHERE b.i2 = a.i2)', 'id, word FROM %t a WHERE id < 40 AND NOT EXISTS (SELECT FROM %t b WHERE b.i2 = a.i2 AND b.id > 100)',
+    'id, nul FROM %t a WHERE id < 60 AND NOT EXISTS (SELECT FROM %t b WHERE b.nul = a.nul)', 'count(*), sum(i4::bigint) FROM %t a WHERE id BETWEEN 5 AND 25 AND word IN (SELECT word FROM %t)',
+    'id, i8 FROM %t a WHERE id < 30 AND (i4, b) IN (SELECT i4, b FROM %t b WHERE b.id % 3 = 0)', 'id FROM %t a WHERE i2 < 0 AND id < 90 AND d9 IN (SELECT d9 FROM %t b WHERE 10 / (b.id + 1) < 100)',
+    'a.id, a.word, d.k FROM %t a JOIN (SELECT DISTINCT i2 % 50 AS k, word AS w FROM %t) d ON d.k = a.id AND d.w = a.word WHERE a.id < 50', 'a.id, a.word FROM %t a JOIN (SELECT DISTINCT i2 % 50 AS k, word AS w FROM %t) d ON d.k = a.id AND d.w = a.word WHERE a.id < 50',
+    'a.id FROM %t a JOIN (SELECT DISTINCT i2 % 50 AS k FROM %t) d ON d.k = a.id AND d.k < a.i4 WHERE a.id < 50', 'count(*) FROM %t a JOIN (SELECT DISTINCT i2 % 50 AS k, b FROM %t) d ON d.k = a.id WHERE a.id < 50']) query;
