@@ -51,6 +51,8 @@ Operator sample() {
     window.frame.start = FrameBound::kPreceding;
     window.frame.end = FrameBound::kUnbounded;
     window.frame.start_offset = sort.count;
+    window.frame.key = sort.count;
+    window.frame.end_value = sort.count;
     WindowCall call;
     call.function = 3106;
     call.type = sort.output[1];
@@ -70,6 +72,9 @@ TEST(Serialise, ComesBackAsItWas) {
     EXPECT_EQ(to_text(back), to_text(sample()));
     EXPECT_EQ(back.frame.start, FrameBound::kPreceding);
     EXPECT_EQ(back.frame.start_offset[0].value.integer, -5);
+    EXPECT_EQ(back.frame.key[0].value.integer, -5);
+    EXPECT_TRUE(back.frame.start_value.empty());
+    EXPECT_EQ(back.frame.end_value[0].value.integer, -5);
     const Operator& aggregate = back.inputs[0].inputs[0].inputs[0];
     EXPECT_EQ(aggregate.inputs[0].host_columns, (std::vector<int32_t>{2, 7}));
     EXPECT_TRUE(aggregate.aggregates[0].distinct);

@@ -13,7 +13,7 @@ namespace {
 
 // A worker's part of the last-level cache; twice as much was no faster, half of it was slower.
 constexpr uint64_t kMostBytes = uint64_t{8} << 20;
-// Rows between the fetch of a line and the look into it: as many misses as a core has under way.
+// Rows between the fetch of a line and the look into it.
 constexpr int64_t kAhead = 24;
 // Says that a key has the form of InlineBytes; longer texts have their length in its place.
 constexpr uint64_t kInline = 1;
