@@ -1,5 +1,7 @@
 #include "column/data_type.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace loom::column {
@@ -265,6 +267,20 @@ TypePtr with_annotation(const DataType& type, Annotation annotation) {
     auto copy = std::make_shared<DataType>(type);
     copy->annotation = annotation;
     return copy;
+}
+
+int find_child(const DataType& type, std::string_view name) noexcept {
+    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+    const auto find = [&](auto&& same) {
+        const auto found = std::ranges::find_if(
+            type.children, [&](const Field& field) { return same(field.name); });
+        return found == type.children.end() ? -1 : static_cast<int>(found - type.children.begin());
+    };
+    const int exact = find([&](const std::string& other) { return other == name; });
+    if (exact >= 0) return exact;
+    return find([&](const std::string& other) {
+        return std::ranges::equal(other, name, {}, lower, lower);
+    });
 }
 
 int Schema::find(std::string_view name) const noexcept {

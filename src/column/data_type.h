@@ -131,6 +131,10 @@ TypePtr make_struct(std::vector<Field> members);
 TypePtr make_map(Field key, Field value);
 TypePtr with_annotation(const DataType& type, Annotation annotation);
 
+/// Returns the index of the struct's member called exactly `name`, else of the first that is so
+/// called but for the case of ASCII letters, else -1.
+int find_child(const DataType& type, std::string_view name) noexcept;
+
 /// The columns of a table or file.
 struct Schema {
     std::vector<Field> fields;

@@ -217,6 +217,7 @@ Stream PlanCompiler::compile_window(const Operator& op, const Needs& needs) {
             planned.type = call.type;
             for (const Expr& arg : call.args)
                 planned.args.push_back(store_value(guarded(stream, arg, call.filter)));
+            planned.layout = call.layout;
             if (!call.filter.empty()) planned.filter = store_value(call.filter[0]);
             plan.calls.push_back(std::move(planned));
         }

@@ -454,6 +454,22 @@ bool refuse(std::string* reason, const char* why) {
     return false;
 }
 
+// Only PostgreSQL knows which opaque values are equal, and how they are ordered.
+bool compares_opaque(const plan::Operator& op) {
+    const auto any = [](const std::vector<plan::Expr>& exprs) {
+        return std::ranges::any_of(exprs,
+                                   [](const plan::Expr& e) { return plan::is_opaque(e.type); });
+    };
+    if (any(op.group_keys) || any(op.probe_keys) || any(op.build_keys) || any(op.frame.key))
+        return true;
+    for (const plan::SortKey& key : op.sort_keys)
+        if (plan::is_opaque(op.inputs[0].output[static_cast<size_t>(key.column)])) return true;
+    return std::ranges::any_of(op.aggregates, [&](const plan::Aggregate& aggregate) {
+        return (aggregate.distinct || aggregate.function == kApproximateCount) &&
+               any(aggregate.args);
+    });
+}
+
 }  // namespace
 
 bool supports(const plan::Operator& root, std::string* reason) {
@@ -462,6 +478,8 @@ bool supports(const plan::Operator& root, std::string* reason) {
     for (const auto* exprs : {&root.predicates, &root.expressions, &root.probe_keys,
                               &root.build_keys, &root.group_keys, &root.count, &root.offset})
         if (!supports_all(*exprs, reason)) return false;
+    if (compares_opaque(root))
+        return refuse(reason, "values are compared that the engine only hands on");
     const bool marks = root.join == plan::JoinType::kMark;
     if (root.null_aware && (!marks || root.build_keys.size() != 1 || !root.predicates.empty()))
         return refuse(reason, "NOT IN as a join");
@@ -471,7 +489,8 @@ bool supports(const plan::Operator& root, std::string* reason) {
         if (!supports_all(call.args, reason) || !supports_all(call.filter, reason)) return false;
         std::vector<plan::Type> args;
         for (const plan::Expr& arg : call.args) args.push_back(arg.type);
-        const auto type = window_type(call.function, args);
+        const auto type =
+            window_type(call.function, args, call.layout.empty() ? nullptr : call.layout.data());
         if (!type || *type != call.type)
             return refuse(reason, "a window function that the engine does not have");
     }

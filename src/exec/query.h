@@ -13,6 +13,7 @@
 #include "exec/vector.h"
 #include "format/prune.h"
 #include "format/table_reader.h"
+#include "plan/layout.h"
 #include "plan/operator.h"
 
 namespace loom::exec {
@@ -22,6 +23,8 @@ struct ScanFile {
     struct Column {
         int field = -1;        ///< of the file's schema; -1: `value` for every row
         column::Scalar value;  ///< in the engine's domain (plan::ParameterValue says how)
+        /// Of an array or composite, which the field's lists and structs become; else null.
+        std::shared_ptr<const plan::Layout> layout;
     };
     std::shared_ptr<format::TableReader> reader;
     std::vector<Column> columns;
@@ -113,13 +116,16 @@ struct Profile {
 
 /// What plans call loom.approx_count_distinct, whose OID differs from database to database.
 inline constexpr uint32_t kApproximateCount = 1;
+/// any_value, which PostgreSQL has from release 16 on; plans may call it on all.
+inline constexpr uint32_t kAnyValue = 6291;
 
 /// Returns the type of what an aggregate (its pg_proc OID) gives for arguments of these types, or
 /// nothing if the engine does not have it.
 std::optional<plan::Type> aggregate_type(uint32_t function, std::span<const plan::Type> args);
 
-/// Likewise for a window function, or an aggregate over a window.
-std::optional<plan::Type> window_type(uint32_t function, std::span<const plan::Type> args);
+/// Likewise for a window function, or an aggregate over a window. `layout` is plan::WindowCall's.
+std::optional<plan::Type> window_type(uint32_t function, std::span<const plan::Type> args,
+                                      const plan::Layout* layout = nullptr);
 
 /// Tells whether the engine can run a plan; if not, `reason` says why, for a DBA.
 bool supports(const plan::Operator& root, std::string* reason);

@@ -51,8 +51,9 @@ struct Expr {
 };
 
 /// The value of a parameter during one execution. Scalars are in the domain of the engine's type:
-/// integers for kBool to kInt8, kNumeric (unscaled), kDate to kTimestampTz; floats; bytes for text,
-/// bytea, kUuid (16 bytes), kInterval (the struct's 16 bytes) and Decimals (decimal_scalar()).
+/// integers for kBool to kInt8, kNumeric (unscaled), kDate to kTimestampTz, kOpaqueWord; floats;
+/// bytes for text, bytea, kOpaque, kUuid (16 bytes), kInterval (the struct's 16 bytes) and Decimals
+/// (decimal_scalar()).
 struct ParameterValue {
     column::Scalar value;
     std::vector<column::Scalar> list;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "plan/expr.h"
+#include "plan/layout.h"
 
 namespace loom::plan {
 
@@ -80,6 +81,8 @@ struct WindowCall {
     Type type;
     std::vector<Expr> args;
     std::vector<Expr> filter;  ///< as Aggregate's
+    /// Nothing or, of array_agg, the result's.
+    std::vector<Layout> layout;
 };
 
 struct SortKey {

@@ -11,7 +11,7 @@ constexpr const char* kWhat = "serialised plan";
 
 // The largest value of each enumeration; what lies beyond is not a plan.
 constexpr int last(TypeId) {
-    return static_cast<int>(TypeId::kUuid);
+    return static_cast<int>(TypeId::kOpaqueWord);
 }
 constexpr int last(ExprKind) {
     return static_cast<int>(ExprKind::kHost);
@@ -21,6 +21,9 @@ constexpr int last(OperatorKind) {
 }
 constexpr int last(JoinType) {
     return static_cast<int>(JoinType::kMark);
+}
+constexpr int last(Layout::Kind) {
+    return static_cast<int>(Layout::Kind::kComposite);
 }
 constexpr int last(FrameMode) {
     return static_cast<int>(FrameMode::kGroups);
@@ -107,6 +110,7 @@ void visit(Archive& archive, Type& type) {
     archive(type.id);
     archive(type.precision);
     archive(type.scale);
+    archive(type.oid);
 }
 
 template <typename Archive>
@@ -139,11 +143,26 @@ void visit(Archive& archive, Aggregate& aggregate) {
 }
 
 template <typename Archive>
+void visit(Archive& archive, Layout& layout) {
+    archive(layout.kind);
+    archive(layout.type);
+    archive(layout.oid);
+    archive(layout.length);
+    archive(layout.alignment);
+    archive(layout.is_packed);
+    archive(layout.is_dropped);
+    archive(layout.name);
+    archive(layout.header);
+    archive(layout.parts);
+}
+
+template <typename Archive>
 void visit(Archive& archive, WindowCall& call) {
     archive(call.function);
     archive(call.type);
     archive(call.args);
     archive(call.filter);
+    archive(call.layout);
 }
 
 template <typename Archive>

@@ -17,6 +17,7 @@ Physical physical(Type type) noexcept {
         case TypeId::kTime:
         case TypeId::kTimestamp:
         case TypeId::kTimestampTz:
+        case TypeId::kOpaqueWord:
             return Physical::kInt64;
         case TypeId::kFloat4:
             return Physical::kFloat32;
@@ -31,6 +32,7 @@ Physical physical(Type type) noexcept {
         case TypeId::kText:
         case TypeId::kBpchar:
         case TypeId::kBytea:
+        case TypeId::kOpaque:
             return Physical::kBytes;
         case TypeId::kUuid:
             return Physical::kUuid;
@@ -96,6 +98,9 @@ std::string to_string(Type type) {
             return "bytea";
         case TypeId::kUuid:
             return "uuid";
+        case TypeId::kOpaque:
+        case TypeId::kOpaqueWord:
+            return fmt::format("type {}", type.oid);
     }
     return "?";
 }

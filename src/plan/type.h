@@ -24,13 +24,19 @@ enum class TypeId : uint8_t {
     kText,         ///< text and varchar; valid UTF-8, compared by bytes
     kBpchar,       ///< char(n), with its trailing blanks
     kBytea,
-    kUuid  ///< 16 bytes
+    kUuid,  ///< 16 bytes
+    /// A value of another type of PostgreSQL's, which the engine hands on and never looks into: an
+    /// array or composite, say. Type::oid says of which, Type::scale is its pg_type.typlen: -1 for
+    /// the bytes behind a varlena's header, else so many bytes.
+    kOpaque,
+    kOpaqueWord  ///< likewise of a type that is passed by value: the datum
 };
 
 struct Type {
     TypeId id = TypeId::kInt4;
     uint8_t precision = 0;  ///< kNumeric: digits in all, 1 to kMaxPrecision; 0: Decimal
-    int16_t scale = 0;      ///< kNumeric: digits after the point, 0 to precision
+    int16_t scale = 0;      ///< kNumeric: digits after the point, 0 to precision; see kOpaque
+    uint32_t oid = 0;       ///< kOpaque, kOpaqueWord: of pg_type
 
     bool operator==(const Type&) const = default;
 };
@@ -48,12 +54,12 @@ enum class Physical : uint8_t {
     kBool,     ///< one byte, 0 or 1
     kInt16,    ///< int2
     kInt32,    ///< int4, date
-    kInt64,    ///< int8, time, timestamps, numeric of up to 18 digits
+    kInt64,    ///< int8, time, timestamps, numeric of up to 18 digits, kOpaqueWord
     kInt128,   ///< numeric of 19 to 38 digits
     kDecimal,  ///< Decimal: numeric whose display scale differs from value to value
     kFloat32,  ///< float4
     kFloat64,  ///< float8
-    kBytes,    ///< column::BytesView: text, bpchar, bytea
+    kBytes,    ///< column::BytesView: text, bpchar, bytea, kOpaque
     kInterval,
     kUuid
 };
@@ -78,18 +84,30 @@ struct Uuid {
 };
 
 constexpr Type make_type(TypeId id) {
-    return {id, 0, 0};
+    return {id, 0, 0, 0};
 }
 constexpr Type make_numeric(int precision, int scale) {
-    return {TypeId::kNumeric, static_cast<uint8_t>(precision), static_cast<int16_t>(scale)};
+    return {TypeId::kNumeric, static_cast<uint8_t>(precision), static_cast<int16_t>(scale), 0};
 }
 
 /// numeric whose values have scales of their own.
 constexpr Type make_decimal() {
-    return {TypeId::kNumeric, 0, 0};
+    return {TypeId::kNumeric, 0, 0, 0};
 }
 constexpr bool is_decimal(Type type) {
     return type.id == TypeId::kNumeric && type.precision == 0;
+}
+
+/// A type that the engine only hands on; `length` is its pg_type.typlen, -1 for a varlena.
+constexpr Type make_opaque(uint32_t oid, int16_t length, bool by_value) {
+    return {by_value ? TypeId::kOpaqueWord : TypeId::kOpaque, 0, length, oid};
+}
+constexpr bool is_opaque(Type type) {
+    return type.id == TypeId::kOpaque || type.id == TypeId::kOpaqueWord;
+}
+/// The value is what lies behind the header of a varlena.
+constexpr bool is_opaque_varlena(Type type) {
+    return type.id == TypeId::kOpaque && type.scale == -1;
 }
 
 Physical physical(Type type) noexcept;

@@ -100,6 +100,9 @@ std::string sql_literal(plan::Type type, const column::Scalar& value) {
             return quoted("\\x" + hexadecimal(value.bytes));
         case TypeId::kUuid:
             return quoted(hexadecimal(value.bytes));
+        case TypeId::kOpaque:
+        case TypeId::kOpaqueWord:
+            break;
     }
     return "?";
 }

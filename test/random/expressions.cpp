@@ -109,6 +109,9 @@ std::string QueryMaker::literal(TypeId type) {
             return fmt::format("'\\x{}'{}", random_.pick({"", "00", "41ff", "80", "7f01"}), cast);
         case TypeId::kUuid:
             return fmt::format("'7fffffff-0000-4000-8000-{:012x}'{}", random_.below(300), cast);
+        case TypeId::kOpaque:
+        case TypeId::kOpaqueWord:
+            break;
     }
     return "NULL";
 }

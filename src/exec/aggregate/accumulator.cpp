@@ -120,7 +120,6 @@ constexpr Known kKnown[] = {{2803, Kind::kCountRows, TypeId::kBool},
                             {2829, Kind::kCorrelation, TypeId::kFloat8}};
 // Those of any type.
 constexpr uint32_t kCountAny = 2147;
-constexpr uint32_t kAnyValue = 6291;
 
 std::optional<Kind> find_kind(uint32_t function, plan::Type arg) {
     if (function == kCountAny) return Kind::kCount;

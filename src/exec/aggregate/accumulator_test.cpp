@@ -78,7 +78,6 @@ TEST(Extreme, OfEqualValuesInTwoScalesIsPostgresqls) {
 }
 
 TEST(AnyValue, IsTheOnlyOne) {
-    constexpr uint32_t kAnyValue = 6291;
     const Type text = plan::make_type(TypeId::kText);
     EXPECT_EQ(aggregate(kAnyValue, text, {null, s("a"), s("a")}, {s("a")}), is(s("a")));
     EXPECT_EQ(aggregate(kAnyValue, text, {null}, {s("")}), is(s("")));

@@ -7,6 +7,7 @@
 #include "exec/mask.h"
 #include "exec/pipeline/pipeline.h"
 #include "exec/scan/load.h"
+#include "exec/scan/load_nested.h"
 
 namespace loom::exec {
 
@@ -32,11 +33,13 @@ class ScanCursor {
     struct Column {
         std::unique_ptr<format::ColumnReader> reader;
         std::unique_ptr<Loader> loader;
+        std::unique_ptr<NestedLoader> nested;  ///< instead of `loader`
         int loader_file = -1;
         base::Buffer constant;
     };
     Vector constant(int column, int64_t count);
     format::ColumnReader& open(int column);
+    Vector load(int column, const column::ColumnView& view);
 
     const TableSource& table_;
     const std::vector<plan::Type>& types_;

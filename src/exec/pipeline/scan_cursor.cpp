@@ -39,8 +39,14 @@ format::ColumnReader& ScanCursor::open(int column) {
     const ScanFile& file = table_.files[file_];
     const int field = file.columns[column].field;
     if (state.loader_file != file_) {
-        state.loader = std::make_unique<Loader>(*file.reader->schema().fields[field].type,
-                                                types_[column], budget_);
+        const column::DataType& type = *file.reader->schema().fields[field].type;
+        const plan::Layout* layout = file.columns[column].layout.get();
+        state.loader.reset();
+        state.nested.reset();
+        if (layout != nullptr)
+            state.nested = std::make_unique<NestedLoader>(type, *layout, budget_);
+        else
+            state.loader = std::make_unique<Loader>(type, types_[column], budget_);
         state.loader_file = file_;
     }
     format::ReadOptions options;
@@ -89,10 +95,15 @@ Vector ScanCursor::constant(int column, int64_t count) {
     return vector;
 }
 
+Vector ScanCursor::load(int column, const column::ColumnView& view) {
+    const Column& state = columns_[column];
+    return state.nested != nullptr ? state.nested->load(view) : state.loader->load(view);
+}
+
 Vector ScanCursor::read(int column, int64_t row, int64_t count) {
     if (table_.files[file_].columns[column].field < 0) return constant(column, count);
     format::ColumnReader& reader = open(column);
-    return columns_[column].loader->load(reader.read(row, count));
+    return load(column, reader.read(row, count));
 }
 
 Vector ScanCursor::gather(int column, int64_t row, int64_t count,
@@ -100,7 +111,7 @@ Vector ScanCursor::gather(int column, int64_t row, int64_t count,
     if (table_.files[file_].columns[column].field < 0)
         return constant(column, static_cast<int64_t>(selection.size()));
     format::ColumnReader& reader = open(column);
-    return columns_[column].loader->load(reader.gather(row, count, selection));
+    return load(column, reader.gather(row, count, selection));
 }
 
 }  // namespace loom::exec

@@ -34,7 +34,8 @@ enum Function : uint32_t {
     kPercentileDisc = 3972,
     kPercentileCont = 3974,
     kMode = 3984,
-    kStringAgg = 3538
+    kStringAgg = 3538,
+    kArrayAgg = 2335
 };
 
 // Computes a number for each row of each partition.
@@ -217,7 +218,8 @@ void append_values(StoredColumn& out, const void* values, const uint8_t* present
     out.append(vector);
 }
 
-std::optional<plan::Type> window_type(uint32_t function, std::span<const plan::Type> args) {
+std::optional<plan::Type> window_type(uint32_t function, std::span<const plan::Type> args,
+                                      const plan::Layout* layout) {
     switch (function) {
         case kRowNumber:
         case kRank:
@@ -256,6 +258,11 @@ std::optional<plan::Type> window_type(uint32_t function, std::span<const plan::T
             if (args.size() != 2 || args[0].id != TypeId::kText || args[1].id != TypeId::kText)
                 return std::nullopt;
             return args[0];
+        case kArrayAgg:
+            if (args.size() != 1 || layout == nullptr ||
+                layout->kind != plan::Layout::Kind::kArray || layout->parts[0].type != args[0])
+                return std::nullopt;
+            return layout->type;
         default:
             return has_window_aggregate(function, args) ? aggregate_type(function, args)
                                                         : std::nullopt;
@@ -300,6 +307,7 @@ void compute_window(uint32_t function, const WindowInput& input, StoredColumn& o
         case kPercentileCont:
         case kMode:
         case kStringAgg:
+        case kArrayAgg:
             return compute_ordered_set(function, input, out);
         default:
             return compute_aggregate(function, input, out);

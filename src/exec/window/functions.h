@@ -14,8 +14,9 @@ struct WindowInput {
     const RowSpans& partitions;
     const RowSpans& peers;
     const RowSpans& frames;
-    std::span<const int> args;  ///< columns of `rows`
-    int filter;                 ///< column, or -1: rows that count
+    std::span<const int> args;   ///< columns of `rows`
+    int filter;                  ///< column, or -1: rows that count
+    const plan::Layout* layout;  ///< array_agg: of the result
     base::MemoryBudget* budget;
     const Poll& poll;
 
@@ -27,9 +28,9 @@ struct WindowInput {
 /// and Unrepresentable.
 void compute_window(uint32_t function, const WindowInput& input, StoredColumn& out);
 
-/// The part of compute_window() for percentile_disc, percentile_cont, mode and string_agg, whose
-/// value is the first argument, in the order of the rows. The first row of a partition gets the
-/// result, the others NULL.
+/// The part of compute_window() for percentile_disc, percentile_cont, mode, string_agg and
+/// array_agg, whose value is the first argument, in the order of the rows. The first row of a
+/// partition gets the result, the others NULL.
 void compute_ordered_set(uint32_t function, const WindowInput& input, StoredColumn& out);
 
 /// The part of compute_window() for aggregates.

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string>
 
+#include "exec/datum/value_writer.h"
 #include "exec/fault.h"
 #include "exec/window/functions.h"
 
@@ -14,6 +15,7 @@ namespace {
 constexpr uint32_t kPercentileDisc = 3972;
 constexpr uint32_t kPercentileCont = 3974;
 constexpr uint32_t kMode = 3984;
+constexpr uint32_t kArrayAgg = 2335;
 
 // Returns the end of the partition's rows that are not NULL; NULLs come last.
 int32_t known_end(const Vector& values, RowSpan partition) {
@@ -130,6 +132,13 @@ void percentile_cont(const WindowInput& input, StoredColumn& out) {
     append_values(out, results.data(), present.data(), input.length());
 }
 
+// Appends the result of a partition and NULL for its other rows.
+void append_result(StoredColumn& out, const column::BytesView* result, int64_t rows) {
+    if (result != nullptr) out.append_bytes(*result);
+    for (int64_t left = result != nullptr ? rows - 1 : rows; left > 0; left -= kBatchRows)
+        out.append_nulls(std::min(left, kBatchRows));
+}
+
 // Texts one behind the other; before each but the first its own delimiter.
 void string_agg(const WindowInput& input, StoredColumn& out) {
     const Vector texts = input.arg(0);
@@ -145,29 +154,52 @@ void string_agg(const WindowInput& input, StoredColumn& out) {
         joined.clear();
         bool any = false;
         for (int32_t row = partition.begin; row < partition.end; ++row) {
+            if (row % kBatchRows == 0) input.poll();
             if (texts.is_null(row)) continue;
             if (any && !delimiters.is_null(row)) joined += text_of(delimiters, row).text();
             joined += text_of(texts, row).text();
             any = true;
             if (joined.size() >= kMost) throw SqlFault("54000", "a text of more than 1 GB");
         }
-        Vector result;
-        result.type = out.type();
-        result.length = 1;
-        const column::BytesView view{reinterpret_cast<const uint8_t*>(joined.data()),
+        const column::BytesView text{reinterpret_cast<const uint8_t*>(joined.data()),
                                      static_cast<int64_t>(joined.size())};
-        alignas(64) uint8_t value[64 + base::kBufferSlack] = {};
-        std::memcpy(value, &view, sizeof view);
-        const uint8_t none[1 + base::kBufferSlack] = {};
-        result.values = value;
-        if (!any) result.validity = none;
-        out.append(result);
-        result.form = Form::kConstant;
-        result.validity = none;
-        for (int64_t left = partition.length() - 1; left > 0; left -= result.length) {
-            result.length = std::min(left, kBatchRows);
-            out.append(result);
+        append_result(out, any ? &text : nullptr, partition.length());
+    });
+}
+
+// The values of the rows that the filter lets pass, NULLs too.
+void array_agg(const WindowInput& input, StoredColumn& out) {
+    const Vector values = input.arg(0);
+    const auto counts = [&](int64_t row) {
+        if (input.filter < 0) return true;
+        const StoredColumn& filter = input.rows.column(static_cast<size_t>(input.filter));
+        return !filter.is_null(row) && filter.values<uint8_t>()[row] != 0;
+    };
+    const plan::Layout& element = input.layout->parts[0];
+    ValueWriter writer(input.budget);
+    each_partition(input, [&](RowSpan partition) {
+        writer.clear();
+        int64_t length = 0;
+        bool nulls = false;
+        for (int32_t row = partition.begin; row < partition.end; ++row) {
+            if (row % kBatchRows == 0) input.poll();
+            if (!counts(row)) continue;
+            ++length;
+            nulls = nulls || values.is_null(row);
         }
+        const uint64_t start = writer.start_value();
+        ValueWriter::Array array(writer, element, length, nulls);
+        for (int32_t row = partition.begin; row < partition.end; ++row) {
+            if (row % kBatchRows == 0) input.poll();
+            if (!counts(row)) continue;
+            if (values.is_null(row))
+                array.put_null();
+            else
+                array.put([&] { writer.put(element, values, row); });
+        }
+        array.finish();
+        const column::BytesView result = writer.payload(start);
+        append_result(out, length > 0 ? &result : nullptr, partition.length());
     });
 }
 
@@ -180,6 +212,8 @@ void compute_ordered_set(uint32_t function, const WindowInput& input, StoredColu
             return choose(function, input, out);
         case kPercentileCont:
             return percentile_cont(input, out);
+        case kArrayAgg:
+            return array_agg(input, out);
         default:
             return string_agg(input, out);
     }

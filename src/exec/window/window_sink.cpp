@@ -29,8 +29,9 @@ RowStore add_window(RowStore&& rows, std::vector<plan::Type>& types, const Windo
     // Each function fills a column of its own.
     const auto compute = [&](size_t index, const Poll& own_poll) {
         const WindowPlan::Call& call = window.calls[index];
-        const WindowInput input{rows,      partitions,  peers,  frames,
-                                call.args, call.filter, budget, own_poll};
+        const plan::Layout* layout = call.layout.empty() ? nullptr : call.layout.data();
+        const WindowInput input{rows,        partitions, peers,  frames,  call.args,
+                                call.filter, layout,     budget, own_poll};
         compute_window(call.function, input, result.column(width + index));
     };
     if (tasks != nullptr)

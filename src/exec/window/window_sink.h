@@ -16,6 +16,7 @@ struct WindowPlan {
         plan::Type type;
         std::vector<int> args;
         int filter = -1;
+        std::vector<plan::Layout> layout;
     };
     std::vector<int> partition;
     std::vector<int> order;

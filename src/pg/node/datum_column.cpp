@@ -26,12 +26,14 @@ DatumColumn::DatumColumn(plan::Type type, MemoryContext context) : type_(type) {
 namespace {
 
 bool is_varlena(plan::Type type) {
+    if (type.id == plan::TypeId::kOpaque) return plan::is_opaque_varlena(type);
     return plan::physical(type) == plan::Physical::kBytes || type.id == plan::TypeId::kNumeric;
 }
 
 // Copies a value that lives as long as its row only.
 Datum copied_maylongjmp(Datum value, plan::Type type) {
     if (is_varlena(type)) return PointerGetDatum(PG_DETOAST_DATUM_COPY(value));
+    if (type.id == plan::TypeId::kOpaque) return datumCopy(value, false, type.scale);
     if (type.id == plan::TypeId::kUuid) return datumCopy(value, false, UUID_LEN);
     if (type.id == plan::TypeId::kInterval) return datumCopy(value, false, sizeof(Interval));
     return value;
@@ -109,6 +111,11 @@ void DatumColumn::fill(int64_t rows) {
             return take_values<double>(out, datums, nulls, rows,
                                        [](Datum d) { return DatumGetFloat8(d); });
         case plan::Physical::kBytes:
+            if (type.id == plan::TypeId::kOpaque && !is_varlena(type))
+                return take_values<column::BytesView>(out, datums, nulls, rows, [type](Datum d) {
+                    return column::BytesView{reinterpret_cast<const uint8_t*>(DatumGetPointer(d)),
+                                             type.scale};
+                });
             return take_values<column::BytesView>(out, datums, nulls, rows, [type](Datum d) {
                 const auto* value = reinterpret_cast<const struct varlena*>(DatumGetPointer(d));
                 const char* bytes = VARDATA_ANY(value);

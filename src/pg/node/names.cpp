@@ -5,6 +5,7 @@
 
 #include "exec/query.h"
 #include "pg/bridge/bridge.h"
+#include "pg/node/value.h"
 #include "pg/types/numeric.h"
 
 extern "C" {
@@ -48,6 +49,7 @@ const char* infix_operator(std::string_view name) {
 
 plan::Names::Function BackendNames::function(uint32_t id) const {
     if (id == exec::kApproximateCount) return {"approx_count_distinct", false};
+    if (id == exec::kAnyValue) return {"any_value", false};
     const char* name = pg_call([&] { return get_func_name(id); });
     if (name == nullptr) return {fmt::format("#{}", id), false};
     if (const char* op = infix_operator(name)) return {op, true};
@@ -103,6 +105,9 @@ std::string BackendNames::constant(plan::Type type, const column::Scalar& value)
                 text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
             return text + "'";
         }
+        case plan::TypeId::kOpaque:
+        case plan::TypeId::kOpaqueWord:
+            return quoted(pg_call([&] { return opaque_text_maylongjmp(value, type); }));
         default:
             break;
     }

@@ -1,11 +1,12 @@
 #include "pg/node/table_files.h"
 
-#include "exec/scan/load.h"
+#include "exec/scan/load_nested.h"
 #include "pg/bridge/bridge.h"
 #include "pg/fdw/file_binding.h"
 #include "pg/fdw/kept_files.h"
 #include "pg/guc/settings.h"
 #include "pg/node/value.h"
+#include "pg/plan/layout.h"
 
 extern "C" {
 #include "access/table.h"
@@ -35,7 +36,12 @@ TableFiles::TableFiles(Oid relation, std::vector<AttrNumber> attributes,
       types_(std::move(types)),
       quals_(std::move(quals)),
       budget_(budget),
-      context_(context) {}
+      context_(context) {
+    for (size_t c = 0; c < types_.size(); ++c) {
+        auto layout = plan::is_opaque(types_[c]) ? nested_layout(types_[c].oid) : std::nullopt;
+        layouts_.push_back(layout ? std::make_shared<plan::Layout>(std::move(*layout)) : nullptr);
+    }
+}
 
 void TableFiles::list() {
     if (listed_) return;
@@ -54,7 +60,9 @@ exec::ScanFile::Column TableFiles::bind_column(size_t column, size_t file,
         bound.field = bind_field(def_, def, schema);
         if (bound.field < 0) return bound;
         const column::DataType& type = *schema.fields[static_cast<size_t>(bound.field)].type;
-        if (!exec::can_load(type, types_[column]))
+        bound.layout = layouts_[column];
+        if (bound.layout != nullptr ? !exec::can_load(type, *bound.layout)
+                                    : !exec::can_load(type, types_[column]))
             throw exec::Unrepresentable(fmt::format("column \"{}\" is {} in file \"{}\"", def.name,
                                                     column::to_string(type), files_[file].path));
         return bound;

@@ -37,6 +37,7 @@ class TableFiles {
     TableDef def_;
     std::vector<AttrNumber> attributes_;
     std::vector<plan::Type> types_;
+    std::vector<std::shared_ptr<const plan::Layout>> layouts_;  ///< null: no nested column
     std::vector<PruneQual> quals_;
     base::MemoryBudget* budget_;
     MemoryContext context_;

@@ -117,6 +117,12 @@ std::optional<Scalar> to_scalar(Datum value, plan::Type type) {
         }
         case TypeId::kBytea:
             return bytes_of_varlena(value);
+        case TypeId::kOpaque:
+            if (plan::is_opaque_varlena(type)) return bytes_of_varlena(value);
+            return Scalar::of_bytes(
+                std::string(DatumGetPointer(value), static_cast<size_t>(type.scale)));
+        case TypeId::kOpaqueWord:
+            return Scalar::of_int(static_cast<int64_t>(value));
         case TypeId::kUuid:
             return bytes_of(DatumGetUUIDP(value));
         case TypeId::kInterval: {
@@ -168,6 +174,12 @@ Datum copy_bytes_maylongjmp(const column::BytesView& bytes) {
     return PointerGetDatum(copy);
 }
 
+// A value of an opaque type that is passed by reference and has no header.
+Datum copy_fixed_maylongjmp(const column::BytesView& bytes) {
+    return PointerGetDatum(memcpy(palloc(static_cast<size_t>(bytes.size)), bytes.data,
+                                  static_cast<size_t>(bytes.size)));
+}
+
 template <typename T, typename Make>
 void fill(const exec::Vector& vector, int64_t rows, Datum* values, bool* nulls, Make make) {
     const T* data = vector.as<T>();
@@ -216,9 +228,9 @@ void make_datums_maylongjmp(const exec::Vector& vector, int64_t rows, Datum* val
             return fill<double>(vector, rows, values, nulls,
                                 [](double v) { return Float8GetDatum(v); });
         case plan::Physical::kBytes:
-            return fill<column::BytesView>(
-                vector, rows, values, nulls,
-                [](const column::BytesView& v) { return copy_bytes_maylongjmp(v); });
+            if (vector.type.id == TypeId::kOpaque && !plan::is_opaque_varlena(vector.type))
+                return fill<column::BytesView>(vector, rows, values, nulls, copy_fixed_maylongjmp);
+            return fill<column::BytesView>(vector, rows, values, nulls, copy_bytes_maylongjmp);
         case plan::Physical::kInterval:
             return fill<plan::Interval>(vector, rows, values, nulls, [](const plan::Interval& v) {
                 auto* interval = static_cast<Interval*>(palloc(sizeof(Interval)));
@@ -234,6 +246,21 @@ void make_datums_maylongjmp(const exec::Vector& vector, int64_t rows, Datum* val
                 return UUIDPGetDatum(uuid);
             });
     }
+}
+
+const char* opaque_text_maylongjmp(const Scalar& value, plan::Type type) {
+    Datum datum;
+    const column::BytesView bytes{reinterpret_cast<const uint8_t*>(value.bytes.data()),
+                                  static_cast<int64_t>(value.bytes.size())};
+    if (type.id == TypeId::kOpaqueWord)
+        datum = static_cast<Datum>(value.integer);
+    else
+        datum = plan::is_opaque_varlena(type) ? copy_bytes_maylongjmp(bytes)
+                                              : copy_fixed_maylongjmp(bytes);
+    Oid function;
+    bool is_varlena;
+    getTypeOutputInfo(type.oid, &function, &is_varlena);
+    return OidOutputFunctionCall(function, datum);
 }
 
 }  // namespace loom::pg

@@ -38,4 +38,7 @@ std::optional<std::vector<column::Scalar>> to_scalars(Datum array, plan::Type ty
 /// CurrentMemoryContext. PostgreSQL-side code: call inside pg_call.
 void make_datums_maylongjmp(const exec::Vector& vector, int64_t rows, Datum* values, bool* nulls);
 
+/// Returns what the type's output function says of a constant of an opaque type.
+const char* opaque_text_maylongjmp(const column::Scalar& value, plan::Type type);
+
 }  // namespace loom::pg

@@ -1,4 +1,5 @@
-// Aggregates that need the rows of a group in order: percentiles, mode, string_agg with ORDER BY.
+// Aggregates that need the rows of a group in order: percentiles, mode, string_agg and array_agg
+// with ORDER BY.
 // A window over the groups has their results, one a group; an aggregate takes them from there.
 
 #include <algorithm>
@@ -6,12 +7,12 @@
 #include "exec/query.h"
 #include "pg/bridge/bridge.h"
 #include "pg/plan/builder.h"
+#include "pg/plan/layout.h"
 #include "pg/plan/sql_type.h"
 
 extern "C" {
 #include "catalog/pg_aggregate.h"
 #include "optimizer/tlist.h"
-#include "parser/parse_func.h"
 #include "utils/fmgroids.h"
 }
 
@@ -29,6 +30,7 @@ bool needs_order(const Aggref* call) {
         case F_MODE:
             return true;
         case F_STRING_AGG_TEXT_TEXT:
+        case F_ARRAY_AGG_ANYNONARRAY:
             return call->aggorder != NIL && call->aggdistinct == NIL;
         default:
             return false;
@@ -36,14 +38,6 @@ bool needs_order(const Aggref* call) {
 }
 
 namespace {
-
-// The aggregate that takes the one value of a group that is not NULL.
-Oid least_of(Oid type) {
-    return pg_call([&] {
-        const Oid wanted = type == VARCHAROID ? TEXTOID : type;
-        return LookupFuncName(list_make1(makeString(pstrdup("min"))), 1, &wanted, true);
-    });
-}
 
 bool is_fraction(const Expr& expr) {
     if (expr.kind != ExprKind::kConstant) return false;
@@ -71,10 +65,10 @@ bool Builder::add_ordered_call(const Scope& scope, Aggref* call, bool groups_are
         auto value = translate(expr, scope, what.c_str());
         if (!value) return false;
         places.push_back(static_cast<int>(exprs->size()));
-        // These aggregates leave NULLs out.
+        // These aggregates leave NULLs out, but for array_agg.
         exprs->push_back(plan::value_if(filter, std::move(*value)));
     }
-    bool by_value = false;
+    const bool is_array = call->aggfnoid == F_ARRAY_AGG_ANYNONARRAY;
     foreach (cell, call->aggorder) {
         const auto* clause = lfirst_node(SortGroupClause, cell);
         const auto* entry =
@@ -84,16 +78,10 @@ bool Builder::add_ordered_call(const Scope& scope, Aggref* call, bool groups_are
                                     &clause->nulls_first);
         if (!keys) return false;
         plan::SortKey key = (*keys)[0];
-        by_value = by_value || key.column == 0;
         key.column = places[static_cast<size_t>(key.column)];
         // NULL values do not count; where they lie is up to us.
         if (call->aggkind == AGGKIND_ORDERED_SET) key.nulls_first = false;
         out->keys.push_back(key);
-    }
-    // Else PostgreSQL's order of equal keys, which is any, decides.
-    if (!by_value) {
-        refuse(what + ": ORDER BY of something else");
-        return false;
     }
     plan::WindowCall& window = out->window;
     window.function = call->aggfnoid;
@@ -116,18 +104,23 @@ bool Builder::add_ordered_call(const Scope& scope, Aggref* call, bool groups_are
     }
     std::vector<plan::Type> types;
     for (const Expr& arg : window.args) types.push_back(arg.type);
-    const auto type = exec::window_type(call->aggfnoid, types);
+    if (is_array) {
+        auto layout = array_layout(exprType(reinterpret_cast<Node*>(call)), types[0]);
+        if (layout) window.layout.push_back(std::move(*layout));
+        if (!filter.empty()) {
+            window.filter.push_back(
+                plan::make_column(static_cast<int>(exprs->size()), filter[0].type));
+            exprs->push_back(filter[0]);
+        }
+    }
+    const auto type = exec::window_type(call->aggfnoid, types,
+                                        window.layout.empty() ? nullptr : window.layout.data());
     // Equal values of a numeric with scales of their own may be shown with other digits.
     if (!type || plan::is_decimal(*type)) {
         refuse(what + " of this type is not one of the engine's");
         return false;
     }
     window.type = *type;
-    out->least = least_of(exprType(reinterpret_cast<Node*>(call)));
-    if (!OidIsValid(out->least)) {
-        refuse(what + " of this type is not one of the engine's");
-        return false;
-    }
     return true;
 }
 
@@ -165,7 +158,7 @@ bool Builder::add_ordered_sets(Core& source, const std::vector<Expr>& groups, Li
         window.inputs.push_back(std::move(op));
         op = std::move(window);
         plan::Aggregate& aggregate = aggregates->emplace_back();
-        aggregate.function = call.least;
+        aggregate.function = exec::kAnyValue;  // the one that is not NULL
         aggregate.type = type;
         aggregate.args = {plan::make_column(static_cast<int>(op.output.size()) - 1, type)};
     }

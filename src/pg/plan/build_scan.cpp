@@ -2,11 +2,12 @@
 
 #include <algorithm>
 
-#include "exec/scan/load.h"
+#include "exec/scan/load_nested.h"
 #include "pg/bridge/bridge.h"
 #include "pg/fdw/fdw.h"
 #include "pg/fdw/kept_files.h"
 #include "pg/plan/builder.h"
+#include "pg/plan/layout.h"
 #include "pg/plan/sql_type.h"
 #include "plan/numeric_expr.h"
 #include "plan/numeric_type.h"
@@ -54,6 +55,8 @@ std::optional<column::Schema> first_schema(const TableDef& def) {
 std::optional<Type> column_type(const ColumnDef& column, const column::Schema* schema) {
     if (column.source == ColumnSource::kDropped || column.source == ColumnSource::kMetadataSplit)
         return std::nullopt;
+    // A domain's constraints are checked value by value.
+    if (pg_call([&] { return get_typtype(column.type) == TYPTYPE_DOMAIN; })) return std::nullopt;
     const bool is_numeric = column.type == NUMERICOID;
     if (!is_numeric && column.typmod >= 0) return std::nullopt;
     std::optional<Type> type = engine_type(column.type, column.typmod);
@@ -70,7 +73,15 @@ std::optional<Type> column_type(const ColumnDef& column, const column::Schema* s
         stored.precision <= plan::kMaxPrecision && stored.scale >= 0 &&
         stored.scale <= stored.precision)
         type = plan::make_numeric(stored.precision, stored.scale);
-    return type && exec::can_load(stored, *type) ? type : std::nullopt;
+    if (!type) return type;
+    bool loads;
+    if (plan::is_opaque(*type)) {
+        const auto layout = nested_layout(type->oid);
+        loads = layout && exec::can_load(stored, *layout);
+    } else {
+        loads = exec::can_load(stored, *type);
+    }
+    return loads ? type : std::nullopt;
 }
 
 bool is_arrow_scan(const ForeignScan* scan) {

@@ -126,8 +126,7 @@ class Builder {
     // build_ordered.cpp
     struct OrderedCall {
         plan::WindowCall window;
-        Keys keys;               ///< the order of a group's rows
-        Oid least = InvalidOid;  ///< min() of the result's type
+        Keys keys;  ///< the order of a group's rows
     };
     bool add_ordered_call(const Scope& scope, Aggref* call, bool groups_are_rows,
                           std::vector<plan::Expr>* exprs, OrderedCall* out);

@@ -16,7 +16,29 @@ namespace loom::pg {
 
 using plan::TypeId;
 
-std::optional<plan::Type> engine_type(Oid type, int32 typmod) {
+namespace {
+
+// Types whose values mean nothing outside of the expression or process that has them.
+bool is_handed_on(Oid type, char kind, int16 length) {
+    if (length == -2) return false;
+    return kind != TYPTYPE_PSEUDO || type == RECORDOID || type == RECORDARRAYOID;
+}
+
+std::optional<plan::Type> opaque_type(Oid type) {
+    struct {
+        int16 length = 0;
+        bool by_value = false;
+        char kind = 0;
+    } found;
+    pg_call([&] {
+        found.kind = get_typtype(type);
+        if (found.kind != 0) get_typlenbyval(type, &found.length, &found.by_value);
+    });
+    if (found.kind == 0 || !is_handed_on(type, found.kind, found.length)) return std::nullopt;
+    return plan::make_opaque(type, found.length, found.by_value);
+}
+
+std::optional<plan::Type> computed_type(Oid type, int32 typmod) {
     switch (type) {
         case BOOLOID:
             return plan::make_type(TypeId::kBool);
@@ -31,8 +53,7 @@ std::optional<plan::Type> engine_type(Oid type, int32 typmod) {
         case FLOAT8OID:
             return plan::make_type(TypeId::kFloat8);
         case NUMERICOID:
-            if (typmod < 0) return plan::make_decimal();
-            return plan::numeric_type_of_modifier(typmod);
+            return typmod < 0 ? plan::make_decimal() : plan::numeric_type_of_modifier(typmod);
         case DATEOID:
             return plan::make_type(TypeId::kDate);
         case TIMEOID:
@@ -45,10 +66,8 @@ std::optional<plan::Type> engine_type(Oid type, int32 typmod) {
             return plan::make_type(TypeId::kInterval);
         case TEXTOID:
         case VARCHAROID:
-            if (GetDatabaseEncoding() != PG_UTF8) return std::nullopt;
             return plan::make_type(TypeId::kText);
         case BPCHAROID:
-            if (GetDatabaseEncoding() != PG_UTF8) return std::nullopt;
             return plan::make_type(TypeId::kBpchar);
         case BYTEAOID:
             return plan::make_type(TypeId::kBytea);
@@ -57,6 +76,18 @@ std::optional<plan::Type> engine_type(Oid type, int32 typmod) {
         default:
             return std::nullopt;
     }
+}
+
+}  // namespace
+
+std::optional<plan::Type> engine_type(Oid type, int32 typmod) {
+    if (!OidIsValid(type)) return std::nullopt;
+    const Oid base = pg_call([&] { return getBaseTypeAndTypmod(type, &typmod); });
+    const auto computed = computed_type(base, typmod);
+    const bool unknown_text =
+        computed && plan::is_text(computed->id) && GetDatabaseEncoding() != PG_UTF8;
+    if (computed && !unknown_text) return computed;
+    return opaque_type(base);
 }
 
 bool has_plain_equality(Oid collation) {

@@ -9,8 +9,9 @@
 
 namespace loom::pg {
 
-/// Returns the engine's type, or nothing. A numeric without a modifier is a Decimal; text types
-/// need a database in UTF-8.
+/// Returns the engine's type, or nothing. A numeric without a modifier is a Decimal; a domain is
+/// what it is over. Types that the engine does not compute with, text in databases that are not in
+/// UTF-8 among them, are opaque.
 std::optional<plan::Type> engine_type(Oid type, int32 typmod);
 
 /// Returns whether equal means equal bytes.

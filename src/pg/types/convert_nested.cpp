@@ -93,14 +93,6 @@ ConvertRows choose_array(Converter& self, const column::Field& field) {
     return rows_array;
 }
 
-int find_member(const column::DataType& type, const char* name) {
-    for (size_t i = 0; i < type.children.size(); ++i)
-        if (type.children[i].name == name) return static_cast<int>(i);
-    for (size_t i = 0; i < type.children.size(); ++i)
-        if (pg_strcasecmp(type.children[i].name.c_str(), name) == 0) return static_cast<int>(i);
-    return -1;
-}
-
 // Members match attributes by name; if no name matches and the counts agree, by position.
 ConvertRows choose_composite(Converter& self, const column::Field& field) {
     if (get_typtype(self.type) != TYPTYPE_COMPOSITE) return nullptr;
@@ -115,7 +107,7 @@ ConvertRows choose_composite(Converter& self, const column::Field& field) {
     for (int m = 0; m < count; ++m) {
         Form_pg_attribute attribute = TupleDescAttr(self.descriptor, m);
         self.member_index[m] =
-            attribute->attisdropped ? -1 : find_member(type, NameStr(attribute->attname));
+            attribute->attisdropped ? -1 : column::find_child(type, NameStr(attribute->attname));
         found += self.member_index[m] >= 0 ? 1 : 0;
     }
     if (found == 0 && count == static_cast<int>(type.children.size()))
