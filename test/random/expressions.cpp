@@ -15,6 +15,8 @@ namespace loom::test {
 using plan::TypeId;
 
 std::string type_name(TypeId type) {
+    // Of the types that the engine only hands on there is one.
+    if (type == TypeId::kOpaque) return "integer[]";
     return type == TypeId::kNumeric ? "numeric" : to_string(plan::make_type(type));
 }
 
@@ -64,6 +66,9 @@ const std::vector<const exec::FunctionInfo*>& functions_of(TypeId type) {
 // Mostly values that the tables have; where errors are welcome, also the ends of the types.
 std::string QueryMaker::literal(TypeId type) {
     if (random_.chance(3)) return "NULL::" + type_name(type);
+    if (type == TypeId::kOpaque)
+        return fmt::format("'{}'::integer[]",
+                           random_.pick({"{}", "{1}", "{1,2}", "{NULL,3}", "{{1,2},{3,4}}"}));
     if (!is_tame_ || random_.chance(10)) {
         if (type == TypeId::kNumeric)
             return random_.pick({"99999999999999999999999999999999999999::numeric",
@@ -209,6 +214,12 @@ constexpr ForeignCall kForeignCalls[] = {
     {TypeId::kInt4, TypeId::kText, "cardinality(string_to_array(", ", 'a'))", false},
     {TypeId::kInt4, TypeId::kInt4, "(ARRAY[", ", 7])[1]", false},
     {TypeId::kInt4, TypeId::kText, "(", ")::int", true},
+    {TypeId::kInt4, TypeId::kOpaque, "cardinality(", ")", false},
+    {TypeId::kInt4, TypeId::kOpaque, "(", ")[2]", false},
+    {TypeId::kOpaque, TypeId::kInt4, "(ARRAY[1, ", ", NULL])", false},
+    {TypeId::kOpaque, TypeId::kOpaque, "(", ")[2:4]", false},
+    {TypeId::kBool, TypeId::kOpaque, "(", " @> '{1}')", false},
+    {TypeId::kText, TypeId::kOpaque, "(", ")::text", false},
     {TypeId::kInt8, TypeId::kInt8, "hashint8(", ")::bigint", false},
     {TypeId::kNumeric, TypeId::kNumeric, "trim_scale(", ")", false},
     {TypeId::kNumeric, TypeId::kNumeric, "sqrt(abs(", "))", false},

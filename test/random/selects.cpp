@@ -82,6 +82,12 @@ Value QueryMaker::aggregate_in_order(const Scope& scope) {
                            fmt::format(" COLLATE \"C\"{})", direction));
         return {typed(TypeId::kText, std::move(call)), TypeId::kText, true};
     }
+    if (random_.chance(25)) {
+        const SqlTree number = expression(TypeId::kInt4, 1, scope).tree;
+        SqlTree call =
+            sql("array_agg(", {number, number}, " ORDER BY ", fmt::format("{})", direction));
+        return {typed(TypeId::kOpaque, std::move(call)), TypeId::kOpaque, true};
+    }
     const TypeId type = random_.pick({TypeId::kInt4, TypeId::kInt8, TypeId::kDate,
                                       TypeId::kTimestamp, TypeId::kText, TypeId::kText});
     const std::string head =

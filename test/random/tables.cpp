@@ -121,6 +121,15 @@ Cell uuid_text(Random& random, int64_t, int64_t rows) {
                        random.pick({"00000000", "7fffffff", "ffffffff"}), low);
 }
 
+Cell array_text(Random& random, int64_t, int64_t) {
+    if (random.chance(12)) return {};
+    std::string text;
+    for (uint64_t i = random.below(6); i > 0; --i)
+        text += (text.empty() ? "" : ",") +
+                (random.chance(15) ? "NULL" : std::to_string(random.between(-2, 9)));
+    return "{" + text + "}";
+}
+
 // A key that finds a few partners in other tables.
 Maker key(int percent, int64_t offset) {
     return [=](Random& random, int64_t, int64_t rows) -> Cell {
@@ -186,6 +195,8 @@ std::vector<Definition> make_definitions() {
     add({"u", TypeId::kUuid, "uuid"},
         column::with_annotation(*column::make_fixed_binary(16), column::Annotation::kUuid),
         uuid_text);
+    add({"arr", TypeId::kOpaque, "integer[]"},
+        column::make_list({"element", plain(FileType::kInt32)}), array_text);
     add({"nul", TypeId::kInt4, "int", true, true, 1}, plain(FileType::kInt32),
         [](Random&, int64_t, int64_t) { return Cell(); });
     return all;
