@@ -442,7 +442,38 @@ void GroupTable::assign(std::span<const Vector> keys, int64_t count, uint32_t* i
         assign_words(count, ids);
 }
 
+// Of one key whose values are interned, each group has a value of its own.
+void GroupTable::assign_interned_groups(const GroupTable& other, std::span<GroupPair> map) {
+    const auto* groups = other.group_words_.as<uint64_t>();
+    uint64_t entries[kAhead];
+    uint64_t numbers[kAhead];
+    for (size_t begin = 0; begin < map.size(); begin += kAhead) {
+        const std::span<GroupPair> some =
+            map.subspan(begin, std::min<size_t>(kAhead, map.size() - begin));
+        for (const GroupPair& pair : some) __builtin_prefetch(groups + pair.from * 2);
+        size_t count = 0;
+        for (const GroupPair& pair : some)
+            if (groups[pair.from * 2 + 1] == 0) entries[count++] = groups[pair.from * 2];
+        keys_[0].interner->intern_entries(*other.keys_[0].interner, {entries, count}, numbers);
+        count = 0;
+        for (GroupPair& pair : some) {
+            const uint64_t null = groups[pair.from * 2 + 1];
+            const uint64_t words[] = {null == 0 ? numbers[count++] : 0, null};
+            pair.to = find_or_add_interned(words);
+        }
+    }
+}
+
 void GroupTable::assign_groups(const GroupTable& other, GroupMap& map, const Poll& poll) {
+    if (one_interned()) {
+        for (size_t begin = 0; begin < map.size(); begin += kGroupsPerPoll) {
+            poll();
+            assign_interned_groups(
+                other, std::span(map).subspan(
+                           begin, std::min<size_t>(kGroupsPerPoll, map.size() - begin)));
+        }
+        return;
+    }
     // Numbers of the other table's interned values here, as they come up.
     std::vector<std::vector<uint32_t>> interned(keys_.size());
     std::vector<Vector> entries(keys_.size());

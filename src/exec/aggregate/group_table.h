@@ -61,6 +61,7 @@ class GroupTable {
     void words_of(size_t key, const Vector& vector, int64_t count);
     void assign_words(int64_t count, uint32_t* ids);
     void assign_interned(int64_t count, uint32_t* ids);
+    void assign_interned_groups(const GroupTable& other, std::span<GroupPair> map);
     void hash_words(const uint64_t* words, int64_t count, uint64_t* hashes) const;
     uint32_t find_or_add(const uint64_t* words, uint64_t hash);
     uint32_t find_or_add(const uint64_t* words);

@@ -194,6 +194,31 @@ void Interner::intern_bytes(const Vector& vector, int64_t begin, int64_t count, 
     }
 }
 
+void Interner::intern_entries(const Interner& other, std::span<const uint64_t> entries,
+                              uint64_t* numbers) {
+    const Vector values = other.entries_.view();
+    const int width = plan::width(physical_);
+    const auto size = static_cast<int64_t>(entries.size());
+    uint64_t hashes[kAhead];
+    for (int64_t begin = 0; begin < size; begin += kAhead) {
+        const int64_t count = std::min(kAhead, size - begin);
+        const uint64_t* some = entries.data() + begin;
+        // Entries of one partition lie far apart.
+        for (int64_t i = 0; i < count; ++i) {
+            __builtin_prefetch(&other.hashes_[some[i]]);
+            __builtin_prefetch(values.as<uint8_t>() + some[i] * static_cast<uint64_t>(width));
+        }
+        for (int64_t i = 0; i < count; ++i) {
+            hashes[i] = other.hashes_[some[i]];
+            if (physical_ == Physical::kBytes)
+                __builtin_prefetch(values.as<column::BytesView>()[some[i]].data);
+        }
+        fetch(hashes, count);
+        for (int64_t i = 0; i < count; ++i)
+            numbers[begin + i] = intern(values, static_cast<int64_t>(some[i]), hashes[i]);
+    }
+}
+
 void Interner::find_all(const Vector& vector, int64_t begin, int64_t count, const uint64_t* hashes,
                         int64_t* numbers) const {
     if (physical_ != Physical::kBytes) {

@@ -2,6 +2,7 @@
 // Numbers for distinct values.
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/buffer.h"
@@ -18,6 +19,9 @@ class Interner {
     uint32_t intern(const Vector& vector, int64_t row);
     /// Sets numbers[i] to that of row i; rows that are NULL get any.
     void intern_all(const Vector& vector, uint64_t* numbers);
+    /// Sets numbers[i] to that of entry entries[i] of another interner of this type.
+    void intern_entries(const Interner& other, std::span<const uint64_t> entries,
+                        uint64_t* numbers);
     /// Sets numbers[i] to that of row begin + i, whose hash is hashes[i], or to -1 if it has none;
     /// up to kAhead rows. Rows that are NULL get any.
     void find_all(const Vector& vector, int64_t begin, int64_t count, const uint64_t* hashes,
