@@ -566,6 +566,15 @@ void GroupTable::hash_key(size_t key, uint64_t* hashes) const {
                                                             : mix(words[key]);
 }
 
+void GroupTable::list_texts(KnownTexts& texts) const {
+    const Interner& interner = *keys_[0].interner;
+    const auto* entries = interner.entries().values<column::BytesView>();
+    const auto* words = group_words_.as<uint64_t>();
+    for (int64_t group = 0; group < groups_; ++group, words += words_)
+        if (words[1] == 0)
+            texts.add(entries[words[0]], interner.hash_of(words[0]), static_cast<uint32_t>(group));
+}
+
 bool GroupTable::contains(const uint64_t* words, uint64_t hash) const noexcept {
     const auto tag = static_cast<uint32_t>(hash >> 32);
     const auto* table = table_.as<Entry>();

@@ -9,6 +9,7 @@
 #include "base/buffer.h"
 #include "exec/aggregate/accumulator.h"
 #include "exec/aggregate/interner.h"
+#include "exec/aggregate/known_texts.h"
 #include "exec/row_store.h"
 #include "exec/tasks.h"
 
@@ -27,6 +28,8 @@ class GroupTable {
     void assign_groups(const GroupTable& other, GroupMap& map, const Poll& poll);
 
     int64_t groups() const noexcept { return groups_; }
+    /// Adds the texts of the only key, which is of that kind, and their groups.
+    void list_texts(KnownTexts& texts) const;
     /// Sets hashes[g] to what KeyHasher gives for the keys of group g.
     void hash_groups(uint64_t* hashes) const;
     /// Clears the bits of `rows` whose last key, which is not NULL, is known in its group: its
