@@ -32,6 +32,10 @@ class AggregateState {
     AggregateState(const std::vector<plan::Type>& keys, const std::vector<AggregateCall>& calls,
                    base::MemoryBudget* budget);
 
+    /// Makes room for so many groups.
+    void reserve(int64_t groups) {
+        if (groups_ != nullptr) groups_->reserve(groups);
+    }
     /// Adds up to kBatchRows rows.
     void update(const AggregateInput& input);
     /// Adds them to the aggregates without DISTINCT only. Returns the group of each row, valid

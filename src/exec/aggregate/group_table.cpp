@@ -1,6 +1,7 @@
 #include "exec/aggregate/group_table.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "exec/fault.h"
@@ -78,11 +79,23 @@ GroupTable::GroupTable(std::vector<plan::Type> keys, base::MemoryBudget* budget)
         keys_.push_back(std::move(state));
     }
     range_.usable = keys_.size() == 1 && is_integer(keys_[0].physical);
-    grow();
+    grow(kFirstSize);
 }
 
-void GroupTable::grow() {
-    const uint64_t size = mask_ == 0 ? kFirstSize : (mask_ + 1) * 2;
+void GroupTable::reserve(int64_t groups) {
+    if (groups > capacity_) {
+        capacity_ = groups;
+        group_words_.resize(static_cast<uint64_t>(capacity_) * words_ * sizeof(uint64_t));
+    }
+    if (one_interned()) {
+        keys_[0].interner->reserve(groups);
+        return;
+    }
+    const uint64_t size = std::bit_ceil(static_cast<uint64_t>(groups) * 2 + 1);
+    if (size > mask_ + 1) grow(size);
+}
+
+void GroupTable::grow(uint64_t size) {
     table_.resize_discarding(size * sizeof(Entry));
     std::memset(table_.data(), 0, size * sizeof(Entry));
     mask_ = size - 1;
@@ -155,7 +168,7 @@ uint32_t GroupTable::find_or_add(const uint64_t* words, uint64_t hash) {
     }
     const uint32_t group = add_group(words);
     table[place] = {tag, group + 1};
-    if (static_cast<uint64_t>(groups_) * 2 > mask_) grow();
+    if (static_cast<uint64_t>(groups_) * 2 > mask_) grow((mask_ + 1) * 2);
     return group;
 }
 

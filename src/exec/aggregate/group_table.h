@@ -21,6 +21,8 @@ class GroupTable {
   public:
     GroupTable(std::vector<plan::Type> keys, base::MemoryBudget* budget);
 
+    /// Makes room for so many groups.
+    void reserve(int64_t groups);
     /// Sets ids[i] to the group of row i, making new groups as they appear. Keys of any form.
     void assign(std::span<const Vector> keys, int64_t count, uint32_t* ids);
     /// Adds groups of another table: map[i].from is known, map[i].to is set. Calls `poll` now and
@@ -72,7 +74,7 @@ class GroupTable {
     uint32_t add_group(const uint64_t* words);
     bool one_interned() const noexcept { return keys_.size() == 1 && keys_[0].interner != nullptr; }
     bool contains(const uint64_t* words, uint64_t hash) const noexcept;
-    void grow();
+    void grow(uint64_t size);
 
     std::vector<plan::Type> types_;
     base::MemoryBudget* budget_;

@@ -83,11 +83,20 @@ Interner::Interner(plan::Type type, base::MemoryBudget* budget)
       keys_(budget),
       table_(budget),
       recent_credit_(kRecentCredit) {
-    grow();
+    grow(kFirstSize);
 }
 
-void Interner::grow() {
-    const uint64_t size = mask_ == 0 ? kFirstSize : (mask_ + 1) * 2;
+void Interner::reserve(int64_t values) {
+    const uint64_t size = std::bit_ceil(static_cast<uint64_t>(values) * 2 + 1);
+    if (size > mask_ + 1) grow(size);
+    hashes_.reserve(static_cast<size_t>(values));
+    entries_.reserve(values);
+    if (physical_ != Physical::kBytes || values <= key_room_) return;
+    key_room_ = values;
+    keys_.resize(static_cast<uint64_t>(key_room_) * sizeof(BytesKey));
+}
+
+void Interner::grow(uint64_t size) {
     table_.resize_discarding(size * sizeof(Slot));
     std::memset(table_.data(), 0, size * sizeof(Slot));
     mask_ = size - 1;
@@ -304,7 +313,7 @@ uint32_t Interner::add(const Vector& vector, int64_t row, uint64_t hash, uint64_
     }
     hashes_.push_back(hash);
     table_.as<Slot>()[place] = {tag_of(hash), entry + 1};
-    if (hashes_.size() * 2 > mask_) grow();
+    if (hashes_.size() * 2 > mask_) grow((mask_ + 1) * 2);
     return entry;
 }
 

@@ -15,6 +15,8 @@ namespace loom::exec {
 class Interner {
   public:
     Interner(plan::Type type, base::MemoryBudget* budget);
+    /// Makes room for so many values.
+    void reserve(int64_t values);
     /// Returns the number of row `row` of a plain vector; the row must not be NULL.
     uint32_t intern(const Vector& vector, int64_t row);
     /// Sets numbers[i] to that of row i; rows that are NULL get any.
@@ -51,7 +53,7 @@ class Interner {
     void guess(Ahead& ahead, const uint64_t* hashes, int64_t count) const noexcept;
     bool guessed(const Ahead& ahead, int64_t row) const noexcept;
     void intern_bytes(const Vector& vector, int64_t begin, int64_t count, uint64_t* numbers);
-    void grow();
+    void grow(uint64_t size);
 
     plan::Physical physical_;
     StoredColumn entries_;

@@ -529,6 +529,16 @@ std::vector<RowStore> AggregateSink::take_partition(
     return out;
 }
 
+// Partitions are alike, but no table needs more room than there are rows.
+int64_t AggregateSink::expected_groups(const std::vector<Source>& sources) const noexcept {
+    int64_t rows = 0;
+    for (const Source& source : sources) {
+        if (source.state != nullptr) rows += static_cast<int64_t>(source.groups->size());
+        if (source.rows != nullptr) rows += source.rows->rows(source.partition);
+    }
+    return std::min(rows, usual_groups_.load(std::memory_order_relaxed));
+}
+
 // Groups the rows of one partition; if its groups turn out to need more than `allowance`, piece by
 // piece.
 void AggregateSink::aggregate_partition(const std::vector<Source>& sources, HashRange range,
@@ -536,6 +546,7 @@ void AggregateSink::aggregate_partition(const std::vector<Source>& sources, Hash
                                         std::vector<RowStore>& out) {
     base::MemoryBudget budget(0, resources_.budget);
     AggregateState state(key_types_, calls_, &budget);
+    state.reserve(expected_groups(sources));
     Reader reader(*this);
     bool too_large = false;
     for (const Source& source : sources) {
@@ -554,6 +565,7 @@ void AggregateSink::aggregate_partition(const std::vector<Source>& sources, Hash
     if (!too_large) {
         RowStore rows = empty_rows();
         state.output(rows, poll);
+        usual_groups_.store(rows.length(), std::memory_order_relaxed);
         if (rows.length() > 0) out.push_back(std::move(rows));
         return;
     }

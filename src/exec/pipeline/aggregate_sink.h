@@ -102,6 +102,7 @@ class AggregateSink final : public Sink {
                                          const Poll& poll);
     void aggregate_partition(const std::vector<Source>& sources, HashRange range,
                              uint64_t allowance, const Poll& poll, std::vector<RowStore>& out);
+    int64_t expected_groups(const std::vector<Source>& sources) const noexcept;
     void aggregate_pieces(const std::vector<Source>& sources, HashRange range, uint64_t allowance,
                           const Poll& poll, std::vector<RowStore>& out);
     std::vector<plan::Type> output_types() const;
@@ -122,6 +123,7 @@ class AggregateSink final : public Sink {
     std::vector<size_t> value_call_of_;       ///< their places in calls_
     std::vector<plan::Type> value_types_;     ///< of their scattered rows: group, value, filters
     std::atomic<Split> split_{Split::kNone};
+    std::atomic<int64_t> usual_groups_{0};  ///< of a partition
     std::vector<std::shared_ptr<Worker>> workers_;
     RowSet rows_;
 };
