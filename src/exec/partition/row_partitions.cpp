@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/bitmap.h"
+#include "base/copy_short.h"
 #include "exec/row_store.h"
 
 namespace loom::exec {
@@ -151,8 +152,8 @@ void RowPartitions::scatter_bytes(size_t column, const Vector& plain, int64_t co
             chunk.heap.resize(std::max<uint64_t>(
                 end, chunk.heap.size() > 0 ? chunk.heap.size() * 2 : expected_heap(chunk)));
         if (size > 0)
-            std::memcpy(chunk.heap.data() + chunk.heap_used, views[i].data,
-                        static_cast<size_t>(size));
+            base::copy_short(chunk.heap.data() + chunk.heap_used, views[i].data,
+                             static_cast<size_t>(size));
         const uint64_t stored[2] = {chunk.heap_used, static_cast<uint64_t>(size)};
         std::memcpy(chunk.block.data() + value_offset(column, chunk.capacity) +
                         uint64_t{places_[i]} * sizeof stored,
