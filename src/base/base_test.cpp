@@ -11,6 +11,7 @@
 #include "base/bitmap.h"
 #include "base/buffer.h"
 #include "base/bytes.h"
+#include "base/copy_short.h"
 #include "base/division.h"
 #include "base/error.h"
 #include "base/page_heap.h"
@@ -160,6 +161,17 @@ TEST(Bitmap, CopyCountAndFillAgreeWithSingleBits) {
                 fill_bits(b.data(), to, n, true);
                 EXPECT_EQ(count_bits(b.data(), to, n), n);
             }
+}
+
+TEST(CopyShort, CopiesAllSizes) {
+    for (size_t size = 0; size <= 70; ++size) {
+        std::vector<uint8_t> from(size);
+        for (size_t i = 0; i < size; ++i) from[i] = static_cast<uint8_t>(i + 1);
+        std::vector<uint8_t> to(size + 1, 0xff);
+        copy_short(to.data(), from.data(), size);
+        from.push_back(0xff);
+        EXPECT_EQ(to, from) << size;
+    }
 }
 
 }  // namespace

@@ -88,7 +88,8 @@ class PageHeap::Region {
     uint8_t* take(uint64_t pages) noexcept {
         if (pages > longest_) return nullptr;
         uint64_t longest = 0;
-        for (uint64_t page = 0; page < kRegionPages;) {
+        first_ = next(first_, false);
+        for (uint64_t page = first_; page < kRegionPages;) {
             page = next(page, false);
             if (page == kRegionPages) break;
             const uint64_t end = std::min(next(page, true), page + pages);
@@ -105,6 +106,7 @@ class PageHeap::Region {
     void give_back(const uint8_t* block, uint64_t pages) noexcept {
         const auto page = static_cast<uint64_t>(block - begin_) / kPage;
         mark(page, page + pages, false);
+        first_ = std::min(first_, page);
         longest_ = kRegionPages;
     }
     /// Lets the system take the huge pages of which nothing is used.
@@ -142,6 +144,7 @@ class PageHeap::Region {
     uint8_t* begin_;
     uint64_t used_[kRegionPages / 64] = {};
     uint64_t free_ = kRegionPages;
+    uint64_t first_ = 0;               ///< all pages before it are used
     uint64_t longest_ = kRegionPages;  ///< no longer run of unused pages is there
     bool offered_[kHugePages] = {};
 };

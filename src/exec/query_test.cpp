@@ -641,6 +641,64 @@ TEST(Query, ManyGroupsAreGroupedInPartitions) {
     }
 }
 
+// Texts of all lengths, of which many recur: rows of groups that a worker has are not scattered.
+TEST(Query, GroupsOfTextsThatRecurAreNotScattered) {
+    std::mt19937 random(9);
+    Table table;
+    table.types = {kInt4, kInt4, kText};
+    for (int64_t i = 0; i < 200'000; ++i) {
+        const int64_t number = static_cast<int64_t>(random() % 3 > 0 ? random() % 3000 : random());
+        const auto value = [&] {
+            return random() % 40 == 0 ? Value() : Value(static_cast<int64_t>(random() % 9));
+        };
+        table.rows.push_back({value(), value(),
+                              random() % 50 == 0
+                                  ? Value()
+                                  : Value(std::string(number % 37, 'x') + std::to_string(number))});
+    }
+    const auto texts = [&](Operator input, bool extremes) {
+        Operator op;
+        op.kind = OperatorKind::kAggregate;
+        op.group_keys = {plan::make_column(2, kText)};
+        op.grouped = true;
+        op.output = {kText};
+        const auto add = [&](uint32_t function, int arg, plan::Type type, bool filter) {
+            plan::Aggregate call;
+            call.function = function;
+            call.type = type;
+            if (arg >= 0)
+                call.args = {plan::make_column(arg, input.output[static_cast<size_t>(arg)])};
+            if (filter)
+                call.filter = {
+                    plan::make_call(kInt4Less, plan::make_type(TypeId::kBool),
+                                    {plan::make_column(0, kInt4), plan::make_column(1, kInt4)})};
+            op.output.push_back(type);
+            op.aggregates.push_back(std::move(call));
+        };
+        add(2803, -1, kInt8, false);
+        add(2803, -1, kInt8, true);
+        add(2108, 1, kInt8, false);
+        add(2108, 0, kInt8, true);
+        if (extremes) add(2145, 2, kText, false);
+        op.inputs = {std::move(input)};
+        return op;
+    };
+    for (const bool extremes : {false, true}) {
+        const Operator op = texts(Generator::rows(0, table), extremes);
+        Rows expected = run_naive(op, {table});
+        std::sort(expected.begin(), expected.end());
+        uint64_t temp_bytes = 0;
+        Rows found = run_engine(op, {table}, 4096, 1, 2 * kLittleMemory, &temp_bytes);
+        std::sort(found.begin(), found.end());
+        EXPECT_TRUE(found == expected) << found.size() << " rows";
+        EXPECT_GT(temp_bytes, 0U);
+        found =
+            run_engine(texts(stored_rows(table), extremes), {table}, 4096, 3, 16 * kLittleMemory);
+        std::sort(found.begin(), found.end());
+        EXPECT_TRUE(found == expected) << found.size() << " rows";
+    }
+}
+
 // Texts of all lengths, half of which few others share: what a worker scatters, it remembers.
 TEST(Query, DistinctTextsAreScatteredOnce) {
     std::mt19937 random(5);

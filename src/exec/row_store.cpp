@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/copy_short.h"
 #include "exec/tasks.h"
 
 namespace loom::exec {
@@ -162,7 +163,7 @@ BytesView StoredColumn::keep(const BytesView& bytes) {
         chunk_used_ = 0;
     }
     uint8_t* place = chunks_.back().data() + chunk_used_;
-    std::memcpy(place, bytes.data, size);
+    base::copy_short(place, bytes.data, size);
     chunk_used_ += size;
     return {place, bytes.size};
 }

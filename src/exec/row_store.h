@@ -17,6 +17,8 @@ class StoredColumn {
   public:
     StoredColumn(plan::Type type, base::MemoryBudget* budget);
 
+    /// Makes room for so many rows in all.
+    void reserve(int64_t rows);
     /// Appends rows of any form; bytes are copied.
     void append(const Vector& rows);
     /// Appends rows[positions[i]].
@@ -54,7 +56,6 @@ class StoredColumn {
     }
 
   private:
-    void reserve(int64_t rows);
     void append_validity(const Vector& rows);
     column::BytesView keep(const column::BytesView& bytes);
     void own_bytes(int64_t begin, int64_t count);

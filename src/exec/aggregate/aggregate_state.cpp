@@ -1,6 +1,7 @@
 #include "exec/aggregate/aggregate_state.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "exec/key_hasher.h"
@@ -72,6 +73,23 @@ const uint32_t* AggregateState::update_ordinary(const AggregateInput& input) {
     for (size_t i = 0; i < calls_.size(); ++i)
         if (!(*call_info_)[i].distinct) update_call(i, input, ids);
     return ids;
+}
+
+void AggregateState::update_rows(const AggregateInput& input, const uint32_t* groups,
+                                 const uint64_t* rows) {
+    std::array<uint64_t, kMaskWords> both;
+    std::vector<const uint64_t*> filters(calls_.size(), rows);
+    AggregateInput some = input;
+    some.filters = filters;
+    for (size_t i = 0; i < calls_.size(); ++i) {
+        if ((*call_info_)[i].distinct) continue;
+        if (input.filters[i] != nullptr) {
+            std::copy_n(rows, simd::mask_words(input.length), both.data());
+            and_mask(both.data(), input.filters[i], input.length);
+            filters[i] = both.data();
+        }
+        update_call(i, some, groups);
+    }
 }
 
 void AggregateState::update_values(size_t call, std::span<const Vector> keys,

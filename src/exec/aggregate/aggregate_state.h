@@ -32,11 +32,18 @@ class AggregateState {
     AggregateState(const std::vector<plan::Type>& keys, const std::vector<AggregateCall>& calls,
                    base::MemoryBudget* budget);
 
+    /// Makes room for so many groups.
+    void reserve(int64_t groups) {
+        if (groups_ != nullptr) groups_->reserve(groups);
+    }
     /// Adds up to kBatchRows rows.
     void update(const AggregateInput& input);
     /// Adds them to the aggregates without DISTINCT only. Returns the group of each row, valid
     /// until the next call, or null if there is one group.
     const uint32_t* update_ordinary(const AggregateInput& input);
+    /// Adds those rows that have their bit in `rows`, which belong to `groups`, to the aggregates
+    /// without DISTINCT.
+    void update_rows(const AggregateInput& input, const uint32_t* groups, const uint64_t* rows);
     /// Adds rows to aggregate `call` only, which has DISTINCT. Keys and `values` are plain.
     void update_values(size_t call, std::span<const Vector> keys, const Vector& values);
     /// Clears the bits of `rows` whose value aggregate `call`, which has DISTINCT, has already.
@@ -55,6 +62,8 @@ class AggregateState {
     int64_t distinct_pairs() const noexcept;
     /// Sets hashes[g] to what KeyHasher gives for group g. There must be keys.
     void hash_groups(uint64_t* hashes) const { groups_->hash_groups(hashes); }
+    /// Adds the texts of the only key, which is of that kind, and their groups.
+    void list_texts(KnownTexts& texts) const { groups_->list_texts(texts); }
 
     /// What merge() takes over.
     enum class Part : uint8_t {

@@ -1,6 +1,7 @@
 #include "exec/aggregate/group_table.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "exec/fault.h"
@@ -78,11 +79,23 @@ GroupTable::GroupTable(std::vector<plan::Type> keys, base::MemoryBudget* budget)
         keys_.push_back(std::move(state));
     }
     range_.usable = keys_.size() == 1 && is_integer(keys_[0].physical);
-    grow();
+    grow(kFirstSize);
 }
 
-void GroupTable::grow() {
-    const uint64_t size = mask_ == 0 ? kFirstSize : (mask_ + 1) * 2;
+void GroupTable::reserve(int64_t groups) {
+    if (groups > capacity_) {
+        capacity_ = groups;
+        group_words_.resize(static_cast<uint64_t>(capacity_) * words_ * sizeof(uint64_t));
+    }
+    if (one_interned()) {
+        keys_[0].interner->reserve(groups);
+        return;
+    }
+    const uint64_t size = std::bit_ceil(static_cast<uint64_t>(groups) * 2 + 1);
+    if (size > mask_ + 1) grow(size);
+}
+
+void GroupTable::grow(uint64_t size) {
     table_.resize_discarding(size * sizeof(Entry));
     std::memset(table_.data(), 0, size * sizeof(Entry));
     mask_ = size - 1;
@@ -155,7 +168,7 @@ uint32_t GroupTable::find_or_add(const uint64_t* words, uint64_t hash) {
     }
     const uint32_t group = add_group(words);
     table[place] = {tag, group + 1};
-    if (static_cast<uint64_t>(groups_) * 2 > mask_) grow();
+    if (static_cast<uint64_t>(groups_) * 2 > mask_) grow((mask_ + 1) * 2);
     return group;
 }
 
@@ -442,7 +455,38 @@ void GroupTable::assign(std::span<const Vector> keys, int64_t count, uint32_t* i
         assign_words(count, ids);
 }
 
+// Of one key whose values are interned, each group has a value of its own.
+void GroupTable::assign_interned_groups(const GroupTable& other, std::span<GroupPair> map) {
+    const auto* groups = other.group_words_.as<uint64_t>();
+    uint64_t entries[kAhead];
+    uint64_t numbers[kAhead];
+    for (size_t begin = 0; begin < map.size(); begin += kAhead) {
+        const std::span<GroupPair> some =
+            map.subspan(begin, std::min<size_t>(kAhead, map.size() - begin));
+        for (const GroupPair& pair : some) __builtin_prefetch(groups + pair.from * 2);
+        size_t count = 0;
+        for (const GroupPair& pair : some)
+            if (groups[pair.from * 2 + 1] == 0) entries[count++] = groups[pair.from * 2];
+        keys_[0].interner->intern_entries(*other.keys_[0].interner, {entries, count}, numbers);
+        count = 0;
+        for (GroupPair& pair : some) {
+            const uint64_t null = groups[pair.from * 2 + 1];
+            const uint64_t words[] = {null == 0 ? numbers[count++] : 0, null};
+            pair.to = find_or_add_interned(words);
+        }
+    }
+}
+
 void GroupTable::assign_groups(const GroupTable& other, GroupMap& map, const Poll& poll) {
+    if (one_interned()) {
+        for (size_t begin = 0; begin < map.size(); begin += kGroupsPerPoll) {
+            poll();
+            assign_interned_groups(
+                other, std::span(map).subspan(
+                           begin, std::min<size_t>(kGroupsPerPoll, map.size() - begin)));
+        }
+        return;
+    }
     // Numbers of the other table's interned values here, as they come up.
     std::vector<std::vector<uint32_t>> interned(keys_.size());
     std::vector<Vector> entries(keys_.size());
@@ -533,6 +577,15 @@ void GroupTable::hash_key(size_t key, uint64_t* hashes) const {
         hashes[group] = (words[words_ - 1] >> key & 1) != 0 ? kNullHash
                         : interner != nullptr               ? interner->hash_of(words[key])
                                                             : mix(words[key]);
+}
+
+void GroupTable::list_texts(KnownTexts& texts) const {
+    const Interner& interner = *keys_[0].interner;
+    const auto* entries = interner.entries().values<column::BytesView>();
+    const auto* words = group_words_.as<uint64_t>();
+    for (int64_t group = 0; group < groups_; ++group, words += words_)
+        if (words[1] == 0)
+            texts.add(entries[words[0]], interner.hash_of(words[0]), static_cast<uint32_t>(group));
 }
 
 bool GroupTable::contains(const uint64_t* words, uint64_t hash) const noexcept {

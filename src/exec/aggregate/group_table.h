@@ -9,6 +9,7 @@
 #include "base/buffer.h"
 #include "exec/aggregate/accumulator.h"
 #include "exec/aggregate/interner.h"
+#include "exec/aggregate/known_texts.h"
 #include "exec/row_store.h"
 #include "exec/tasks.h"
 
@@ -20,6 +21,8 @@ class GroupTable {
   public:
     GroupTable(std::vector<plan::Type> keys, base::MemoryBudget* budget);
 
+    /// Makes room for so many groups.
+    void reserve(int64_t groups);
     /// Sets ids[i] to the group of row i, making new groups as they appear. Keys of any form.
     void assign(std::span<const Vector> keys, int64_t count, uint32_t* ids);
     /// Adds groups of another table: map[i].from is known, map[i].to is set. Calls `poll` now and
@@ -27,6 +30,8 @@ class GroupTable {
     void assign_groups(const GroupTable& other, GroupMap& map, const Poll& poll);
 
     int64_t groups() const noexcept { return groups_; }
+    /// Adds the texts of the only key, which is of that kind, and their groups.
+    void list_texts(KnownTexts& texts) const;
     /// Sets hashes[g] to what KeyHasher gives for the keys of group g.
     void hash_groups(uint64_t* hashes) const;
     /// Clears the bits of `rows` whose last key, which is not NULL, is known in its group: its
@@ -61,6 +66,7 @@ class GroupTable {
     void words_of(size_t key, const Vector& vector, int64_t count);
     void assign_words(int64_t count, uint32_t* ids);
     void assign_interned(int64_t count, uint32_t* ids);
+    void assign_interned_groups(const GroupTable& other, std::span<GroupPair> map);
     void hash_words(const uint64_t* words, int64_t count, uint64_t* hashes) const;
     uint32_t find_or_add(const uint64_t* words, uint64_t hash);
     uint32_t find_or_add(const uint64_t* words);
@@ -68,7 +74,7 @@ class GroupTable {
     uint32_t add_group(const uint64_t* words);
     bool one_interned() const noexcept { return keys_.size() == 1 && keys_[0].interner != nullptr; }
     bool contains(const uint64_t* words, uint64_t hash) const noexcept;
-    void grow();
+    void grow(uint64_t size);
 
     std::vector<plan::Type> types_;
     base::MemoryBudget* budget_;

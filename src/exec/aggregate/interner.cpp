@@ -83,11 +83,20 @@ Interner::Interner(plan::Type type, base::MemoryBudget* budget)
       keys_(budget),
       table_(budget),
       recent_credit_(kRecentCredit) {
-    grow();
+    grow(kFirstSize);
 }
 
-void Interner::grow() {
-    const uint64_t size = mask_ == 0 ? kFirstSize : (mask_ + 1) * 2;
+void Interner::reserve(int64_t values) {
+    const uint64_t size = std::bit_ceil(static_cast<uint64_t>(values) * 2 + 1);
+    if (size > mask_ + 1) grow(size);
+    hashes_.reserve(static_cast<size_t>(values));
+    entries_.reserve(values);
+    if (physical_ != Physical::kBytes || values <= key_room_) return;
+    key_room_ = values;
+    keys_.resize(static_cast<uint64_t>(key_room_) * sizeof(BytesKey));
+}
+
+void Interner::grow(uint64_t size) {
     table_.resize_discarding(size * sizeof(Slot));
     std::memset(table_.data(), 0, size * sizeof(Slot));
     mask_ = size - 1;
@@ -194,6 +203,31 @@ void Interner::intern_bytes(const Vector& vector, int64_t begin, int64_t count, 
     }
 }
 
+void Interner::intern_entries(const Interner& other, std::span<const uint64_t> entries,
+                              uint64_t* numbers) {
+    const Vector values = other.entries_.view();
+    const int width = plan::width(physical_);
+    const auto size = static_cast<int64_t>(entries.size());
+    uint64_t hashes[kAhead];
+    for (int64_t begin = 0; begin < size; begin += kAhead) {
+        const int64_t count = std::min(kAhead, size - begin);
+        const uint64_t* some = entries.data() + begin;
+        // Entries of one partition lie far apart.
+        for (int64_t i = 0; i < count; ++i) {
+            __builtin_prefetch(&other.hashes_[some[i]]);
+            __builtin_prefetch(values.as<uint8_t>() + some[i] * static_cast<uint64_t>(width));
+        }
+        for (int64_t i = 0; i < count; ++i) {
+            hashes[i] = other.hashes_[some[i]];
+            if (physical_ == Physical::kBytes)
+                __builtin_prefetch(values.as<column::BytesView>()[some[i]].data);
+        }
+        fetch(hashes, count);
+        for (int64_t i = 0; i < count; ++i)
+            numbers[begin + i] = intern(values, static_cast<int64_t>(some[i]), hashes[i]);
+    }
+}
+
 void Interner::find_all(const Vector& vector, int64_t begin, int64_t count, const uint64_t* hashes,
                         int64_t* numbers) const {
     if (physical_ != Physical::kBytes) {
@@ -279,7 +313,7 @@ uint32_t Interner::add(const Vector& vector, int64_t row, uint64_t hash, uint64_
     }
     hashes_.push_back(hash);
     table_.as<Slot>()[place] = {tag_of(hash), entry + 1};
-    if (hashes_.size() * 2 > mask_) grow();
+    if (hashes_.size() * 2 > mask_) grow((mask_ + 1) * 2);
     return entry;
 }
 

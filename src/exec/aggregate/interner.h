@@ -2,6 +2,7 @@
 // Numbers for distinct values.
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/buffer.h"
@@ -14,10 +15,15 @@ namespace loom::exec {
 class Interner {
   public:
     Interner(plan::Type type, base::MemoryBudget* budget);
+    /// Makes room for so many values.
+    void reserve(int64_t values);
     /// Returns the number of row `row` of a plain vector; the row must not be NULL.
     uint32_t intern(const Vector& vector, int64_t row);
     /// Sets numbers[i] to that of row i; rows that are NULL get any.
     void intern_all(const Vector& vector, uint64_t* numbers);
+    /// Sets numbers[i] to that of entry entries[i] of another interner of this type.
+    void intern_entries(const Interner& other, std::span<const uint64_t> entries,
+                        uint64_t* numbers);
     /// Sets numbers[i] to that of row begin + i, whose hash is hashes[i], or to -1 if it has none;
     /// up to kAhead rows. Rows that are NULL get any.
     void find_all(const Vector& vector, int64_t begin, int64_t count, const uint64_t* hashes,
@@ -47,7 +53,7 @@ class Interner {
     void guess(Ahead& ahead, const uint64_t* hashes, int64_t count) const noexcept;
     bool guessed(const Ahead& ahead, int64_t row) const noexcept;
     void intern_bytes(const Vector& vector, int64_t begin, int64_t count, uint64_t* numbers);
-    void grow();
+    void grow(uint64_t size);
 
     plan::Physical physical_;
     StoredColumn entries_;

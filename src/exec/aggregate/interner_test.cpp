@@ -106,6 +106,32 @@ TEST(Interner, NumbersTextsAsAMapDoes) {
     }
 }
 
+TEST(Interner, TakesEntriesOfAnother) {
+    std::mt19937 random(11);
+    Interner from(kText, nullptr);
+    Interner to(kText, nullptr);
+    for (Interner* interner : {&from, &to}) {
+        std::vector<Value> values;
+        for (int i = 0; i < 3000; ++i) values.emplace_back(random_text(random, 3000));
+        const Rows rows(std::move(values));
+        std::vector<uint64_t> numbers(rows.values.size());
+        interner->intern_all(rows.vector, numbers.data());
+    }
+    std::vector<uint64_t> entries;
+    for (int i = 0; i < 1000; ++i)
+        entries.push_back(random() % static_cast<uint64_t>(from.entries().length()));
+    std::vector<uint64_t> numbers(entries.size());
+    to.intern_entries(from, entries, numbers.data());
+    const auto* theirs = from.entries().values<BytesView>();
+    const auto* ours = to.entries().values<BytesView>();
+    for (size_t i = 0; i < entries.size(); ++i) {
+        ASSERT_EQ(ours[numbers[i]].text(), theirs[entries[i]].text());
+        ASSERT_EQ(to.hash_of(numbers[i]), from.hash_of(entries[i]));
+        // Whatever was there has kept its number.
+        ASSERT_EQ(to.intern(from.entries().view(), static_cast<int64_t>(entries[i])), numbers[i]);
+    }
+}
+
 TEST(Hash, InlineBytesAreTheirBytes) {
     for (int64_t size = 0; size <= kMaxInlineBytes; ++size)
         for (int64_t at = 0; at < size; ++at) {

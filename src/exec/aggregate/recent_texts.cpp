@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "exec/hash.h"
+#include "exec/aggregate/text_key.h"
 
 namespace loom::exec {
 
@@ -15,42 +15,10 @@ namespace {
 constexpr uint64_t kMostBytes = uint64_t{8} << 20;
 // Rows between the fetch of a line and the look into it.
 constexpr int64_t kAhead = 24;
-// Says that a key has the form of InlineBytes; longer texts have their length in its place.
-constexpr uint64_t kInline = 1;
-
-/// A text and its length. Zeros are none.
-struct Key {
-    uint64_t words[4];
-};
-
 /// What one look-up touches; what was met more than once comes first.
 struct alignas(64) Line {
-    Key keys[2];
+    TextKey keys[2];
 };
-
-uint64_t load(const uint8_t* from) {
-    uint64_t word;
-    std::memcpy(&word, from, sizeof word);
-    return word;
-}
-
-// Of more than 15 bytes the first 16 and the last 16, whose first byte is one of those before: the
-// length takes its place.
-Key key_of(const column::BytesView& text) {
-    static_assert(RecentTexts::kLongest == 2 * kMaxInlineBytes + 1);
-    if (text.size <= kMaxInlineBytes) {
-        const InlineBytes bytes = inline_bytes(text.data, text.size);
-        return {{bytes.low, bytes.high, kInline, 0}};
-    }
-    const uint8_t* end = text.data + text.size;
-    const uint64_t third = (load(end - 16) & ~uint64_t{0xff}) | static_cast<uint64_t>(text.size);
-    return {{load(text.data), load(text.data + 8), third, load(end - 8)}};
-}
-
-bool equal(const Key& a, const Key& b) {
-    return ((a.words[0] ^ b.words[0]) | (a.words[1] ^ b.words[1]) | (a.words[2] ^ b.words[2]) |
-            (a.words[3] ^ b.words[3])) == 0;
-}
 
 }  // namespace
 
@@ -80,11 +48,11 @@ bool RecentTexts::drop_known(const column::BytesView* texts, const uint64_t* has
                 long_ones |= bit;
                 continue;
             }
-            const Key key = key_of(texts[i]);
+            const TextKey key = text_key(texts[i]);
             Line& line = lines[hashes[i] & mask_];
-            if (equal(line.keys[0], key)) {
+            if (equal_keys(line.keys[0], key)) {
                 known |= bit;
-            } else if (equal(line.keys[1], key)) {
+            } else if (equal_keys(line.keys[1], key)) {
                 known |= bit;
                 std::swap(line.keys[0], line.keys[1]);
             } else {

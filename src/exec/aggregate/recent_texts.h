@@ -5,6 +5,7 @@
 
 #include "base/buffer.h"
 #include "column/column_view.h"
+#include "exec/aggregate/text_key.h"
 
 namespace loom::exec {
 
@@ -13,7 +14,7 @@ namespace loom::exec {
 class RecentTexts {
   public:
     /// Bytes of the longest text that is remembered.
-    static constexpr int64_t kLongest = 31;
+    static constexpr int64_t kLongest = kMaxTextKeyBytes;
 
     /// Takes up to `bytes` bytes, and a few megabytes at most; a cache line at least.
     RecentTexts(uint64_t bytes, base::MemoryBudget* budget);

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/bitmap.h"
+#include "base/copy_short.h"
 #include "exec/row_store.h"
 
 namespace loom::exec {
@@ -95,6 +96,7 @@ void RowPartitions::append(std::span<const Vector> columns, const uint64_t* hash
     }
     for (size_t p = 0; p < partitions_.size(); ++p)
         if (current_[p] != nullptr) current_[p]->rows += counts_[p];
+    all_rows_ += count;
 }
 
 void RowPartitions::scatter(size_t column, const Vector& plain, int64_t count) {
@@ -132,6 +134,13 @@ void RowPartitions::scatter_validity(size_t column, const Vector& plain, int64_t
     }
 }
 
+// Most often enough for all texts of a chunk, so that they need not move as it fills.
+uint64_t RowPartitions::expected_heap(const Chunk& chunk) const noexcept {
+    if (all_rows_ == 0) return 0;
+    const auto capacity = static_cast<uint64_t>(chunk.capacity);
+    return capacity * all_heap_ / static_cast<uint64_t>(all_rows_) * 9 / 8;
+}
+
 // Texts are copied; their views hold offsets into the chunk's heap, which may move as it grows.
 void RowPartitions::scatter_bytes(size_t column, const Vector& plain, int64_t count) {
     const auto* views = plain.as<BytesView>();
@@ -140,15 +149,17 @@ void RowPartitions::scatter_bytes(size_t column, const Vector& plain, int64_t co
         const int64_t size = plain.is_null(i) ? 0 : views[i].size;
         const uint64_t end = chunk.heap_used + static_cast<uint64_t>(size);
         if (end > chunk.heap.size())
-            chunk.heap.resize(std::max<uint64_t>(end, chunk.heap.size() * 2));
+            chunk.heap.resize(std::max<uint64_t>(
+                end, chunk.heap.size() > 0 ? chunk.heap.size() * 2 : expected_heap(chunk)));
         if (size > 0)
-            std::memcpy(chunk.heap.data() + chunk.heap_used, views[i].data,
-                        static_cast<size_t>(size));
+            base::copy_short(chunk.heap.data() + chunk.heap_used, views[i].data,
+                             static_cast<size_t>(size));
         const uint64_t stored[2] = {chunk.heap_used, static_cast<uint64_t>(size)};
         std::memcpy(chunk.block.data() + value_offset(column, chunk.capacity) +
                         uint64_t{places_[i]} * sizeof stored,
                     stored, sizeof stored);
         chunk.heap_used = end;
+        all_heap_ += static_cast<uint64_t>(size);
     }
 }
 

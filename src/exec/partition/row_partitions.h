@@ -80,6 +80,7 @@ class RowPartitions {
     uint64_t value_offset(size_t column, int64_t capacity) const noexcept;
     uint64_t bitmap_offset(size_t column, int64_t capacity) const noexcept;
     Chunk& room(Partition& partition, int64_t rows);
+    uint64_t expected_heap(const Chunk& chunk) const noexcept;
     void scatter(size_t column, const Vector& plain, int64_t count);
     void scatter_validity(size_t column, const Vector& plain, int64_t count);
     void scatter_bytes(size_t column, const Vector& plain, int64_t count);
@@ -92,6 +93,8 @@ class RowPartitions {
     int64_t row_bytes_ = 0;
     HashRange range_;
     int64_t chunk_rows_;
+    int64_t all_rows_ = 0;   ///< that were appended
+    uint64_t all_heap_ = 0;  ///< bytes of their texts
     base::MemoryBudget own_;
     std::vector<Partition> partitions_;
     std::unique_ptr<io::TempFile> file_;

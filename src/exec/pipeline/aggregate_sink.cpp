@@ -196,6 +196,7 @@ void AggregateSink::consume(int index, Frame& frame) {
     if (!split_.compare_exchange_strong(none, wanted)) wanted = none;
     worker.rows = make_partitions(wanted, static_cast<int>(workers_.size()));
     worker.hasher = std::make_unique<KeyHasher>(hash_types(wanted), resources_.budget);
+    if (wanted == Split::kByGroup) worker.known = make_known_texts(*worker.state);
 }
 
 AggregateSink::Split AggregateSink::wanted_split(const Worker& worker) const {
@@ -219,7 +220,7 @@ std::unique_ptr<RowPartitions> AggregateSink::make_partitions(Split split, int w
     return std::make_unique<RowPartitions>(types, shape.range, shape.chunk_rows, resources_.budget);
 }
 
-void AggregateSink::scatter(Worker& worker, const AggregateInput& input) {
+void AggregateSink::choose_columns(Worker& worker, const AggregateInput& input) {
     worker.columns.assign(input.keys.begin(), input.keys.end());
     worker.columns.resize(row_types_.size());
     for (size_t i = 0; i < calls_.size(); ++i) {
@@ -235,10 +236,81 @@ void AggregateSink::scatter(Worker& worker, const AggregateInput& input) {
         column.length = input.length;
         column.values = worker.bools[i].data();
     }
+}
+
+void AggregateSink::scatter(Worker& worker, const AggregateInput& input) {
     worker.hasher->hash(input.keys, input.length, worker.hashes.data());
-    worker.rows->append(worker.columns, worker.hashes.data(), input.length);
+    choose_columns(worker, input);
+    int64_t count = input.length;
+    if (worker.known != nullptr) count = add_known_groups(worker, input);
+    if (count == 0) return;
+    worker.rows->append(worker.columns, worker.hashes.data(), count);
     if (resources_.is_full(worker.rows->held(), workers_.size()))
         worker.rows->spill(*resources_.space);
+}
+
+// Null where groups are not told apart by one text, or where their states would go on growing.
+std::unique_ptr<KnownTexts> AggregateSink::make_known_texts(const AggregateState& state) const {
+    if (key_types_.size() != 1 || plan::physical(key_types_[0]) != plan::Physical::kBytes ||
+        !value_calls_.empty())
+        return nullptr;
+    const uint64_t memory = resources_.memory > 0 ? resources_.memory : UINT64_MAX;
+    auto known =
+        std::make_unique<KnownTexts>(memory / (kRecentShare * workers_.size()), resources_.budget);
+    state.list_texts(*known);
+    return known;
+}
+
+// Adds rows whose group is known to it. Leaves the others in worker.columns and worker.hashes and
+// returns their number.
+int64_t AggregateSink::add_known_groups(Worker& worker, const AggregateInput& input) {
+    const Vector texts = to_plain(input.keys[0], worker.value_room, worker.value_validity);
+    uint32_t groups[kBatchRows];
+    worker.known->find(texts.as<column::BytesView>(), texts.validity, worker.hashes.data(),
+                       input.length, groups);
+    Mask rows{};
+    for (int64_t i = 0; i < input.length; ++i)
+        rows[i >> 6] |= static_cast<uint64_t>(groups[i] != KnownTexts::kNone) << (i & 63);
+    const int64_t found = count_rows(rows.data(), input.length);
+    worker.rows_probed += input.length;
+    worker.rows_known += found;
+    if (worker.rows_probed >= kProbedRows &&
+        worker.rows_known * kLeastKnownShare < worker.rows_probed)
+        worker.known.reset();
+    if (found == 0) return input.length;
+    worker.state->update_rows(input, groups, rows.data());
+    // States may grow, as those of texts do; what is written to files has no part of them.
+    if (worker.budget.used() > resources_.spill_limit() / (2 * workers_.size()))
+        worker.known.reset();
+    invert_mask(rows.data(), input.length);
+    uint16_t positions[kBatchRows + simd::kSelectionSlack];
+    const int64_t count = simd::mask_to_selection(rows.data(), input.length, positions);
+    keep_columns(worker, positions, count);
+    // Places only move to the front.
+    for (int64_t i = 0; i < count; ++i) worker.hashes[i] = worker.hashes[positions[i]];
+    return count;
+}
+
+// Keeps the rows of worker.columns at `positions`, in their form.
+void AggregateSink::keep_columns(Worker& worker, const uint16_t* positions, int64_t count) {
+    while (worker.taken.size() < worker.columns.size())
+        worker.taken.emplace_back(resources_.budget);
+    while (worker.taken_validity.size() < worker.columns.size())
+        worker.taken_validity.emplace_back(resources_.budget);
+    for (size_t c = 0; c < worker.columns.size(); ++c) {
+        Vector& column = worker.columns[c];
+        column.length = count;
+        if (column.form == Form::kConstant) continue;
+        base::Buffer& values = worker.taken[c];
+        values.resize_discarding(static_cast<uint64_t>(count) * row_width(column));
+        gather_values(column.values, row_width(column), positions, count, values.data());
+        column.values = values.data();
+        if (column.validity == nullptr) continue;
+        base::Buffer& validity = worker.taken_validity[c];
+        validity.resize_discarding(static_cast<uint64_t>(base::bitmap_bytes(count)));
+        gather_bits(column.validity, positions, count, validity.data());
+        column.validity = validity.data();
+    }
 }
 
 // Null where known values are not told apart by their text alone.
@@ -404,8 +476,10 @@ void AggregateSink::finish_whole(Tasks& tasks) {
 
 void AggregateSink::finish_by_group(Tasks& tasks) {
     HashRange range;
-    for (const auto& worker : workers_)
+    for (const auto& worker : workers_) {
+        worker->known.reset();
         if (worker->rows != nullptr) range = worker->rows->range();
+    }
     tasks.run(static_cast<int64_t>(workers_.size()),
               [&](int64_t index, int) { split_groups(*workers_[index], range); });
     const uint64_t allowance =
@@ -455,6 +529,16 @@ std::vector<RowStore> AggregateSink::take_partition(
     return out;
 }
 
+// Partitions are alike, but no table needs more room than there are rows.
+int64_t AggregateSink::expected_groups(const std::vector<Source>& sources) const noexcept {
+    int64_t rows = 0;
+    for (const Source& source : sources) {
+        if (source.state != nullptr) rows += static_cast<int64_t>(source.groups->size());
+        if (source.rows != nullptr) rows += source.rows->rows(source.partition);
+    }
+    return std::min(rows, usual_groups_.load(std::memory_order_relaxed));
+}
+
 // Groups the rows of one partition; if its groups turn out to need more than `allowance`, piece by
 // piece.
 void AggregateSink::aggregate_partition(const std::vector<Source>& sources, HashRange range,
@@ -462,6 +546,7 @@ void AggregateSink::aggregate_partition(const std::vector<Source>& sources, Hash
                                         std::vector<RowStore>& out) {
     base::MemoryBudget budget(0, resources_.budget);
     AggregateState state(key_types_, calls_, &budget);
+    state.reserve(expected_groups(sources));
     Reader reader(*this);
     bool too_large = false;
     for (const Source& source : sources) {
@@ -480,6 +565,7 @@ void AggregateSink::aggregate_partition(const std::vector<Source>& sources, Hash
     if (!too_large) {
         RowStore rows = empty_rows();
         state.output(rows, poll);
+        usual_groups_.store(rows.length(), std::memory_order_relaxed);
         if (rows.length() > 0) out.push_back(std::move(rows));
         return;
     }

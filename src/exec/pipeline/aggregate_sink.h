@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "exec/aggregate/aggregate_state.h"
+#include "exec/aggregate/known_texts.h"
 #include "exec/aggregate/recent_texts.h"
 #include "exec/key_hasher.h"
 #include "exec/partition/row_partitions.h"
@@ -18,7 +19,8 @@ namespace loom::exec {
 /// Groups rows and aggregates them. Outputs the keys, then the aggregates.
 ///
 /// Each worker groups into a table of its own. Once that outgrows the caches, the worker scatters
-/// further rows over partitions instead, which are grouped one by one at the end. Partitions are by
+/// further rows over partitions instead, which are grouped one by one at the end. If groups are
+/// texts of which many recur, rows of groups that its table has still go there. Partitions are by
 /// group, or, where few groups have many DISTINCT values, by value: then the worker's table still
 /// numbers the groups and takes what is not DISTINCT, and only values that it has not yet are
 /// scattered, with their group's number.
@@ -54,6 +56,8 @@ class AggregateSink final : public Sink {
         std::vector<base::Buffer> taken;  ///< values to scatter: by column
         base::Buffer value_room;
         base::Buffer value_validity;
+        std::vector<base::Buffer> taken_validity;
+        std::unique_ptr<KnownTexts> known;    ///< of the groups of `state`, if rows are looked up
         std::unique_ptr<RecentTexts> recent;  ///< values that are known or were scattered
         int64_t rows_probed = 0;
         int64_t rows_known = 0;
@@ -73,6 +77,10 @@ class AggregateSink final : public Sink {
     const std::vector<plan::Type>& scattered_types(Split split) const noexcept;
     std::unique_ptr<RowPartitions> make_partitions(Split split, int workers) const;
     void scatter(Worker& worker, const AggregateInput& input);
+    void choose_columns(Worker& worker, const AggregateInput& input);
+    std::unique_ptr<KnownTexts> make_known_texts(const AggregateState& state) const;
+    int64_t add_known_groups(Worker& worker, const AggregateInput& input);
+    void keep_columns(Worker& worker, const uint16_t* positions, int64_t count);
     void scatter_values(Worker& worker, const AggregateInput& input);
     std::unique_ptr<RecentTexts> make_recent_texts(const AggregateState& state) const;
     void drop_known(Worker& worker, size_t call, const uint32_t* groups, const Vector& values,
@@ -94,6 +102,7 @@ class AggregateSink final : public Sink {
                                          const Poll& poll);
     void aggregate_partition(const std::vector<Source>& sources, HashRange range,
                              uint64_t allowance, const Poll& poll, std::vector<RowStore>& out);
+    int64_t expected_groups(const std::vector<Source>& sources) const noexcept;
     void aggregate_pieces(const std::vector<Source>& sources, HashRange range, uint64_t allowance,
                           const Poll& poll, std::vector<RowStore>& out);
     std::vector<plan::Type> output_types() const;
@@ -114,6 +123,7 @@ class AggregateSink final : public Sink {
     std::vector<size_t> value_call_of_;       ///< their places in calls_
     std::vector<plan::Type> value_types_;     ///< of their scattered rows: group, value, filters
     std::atomic<Split> split_{Split::kNone};
+    std::atomic<int64_t> usual_groups_{0};  ///< of a partition
     std::vector<std::shared_ptr<Worker>> workers_;
     RowSet rows_;
 };
