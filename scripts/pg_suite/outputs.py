@@ -13,7 +13,7 @@ EXPLAIN = re.compile(r"\bexplain(_\w+)?\b|\bhash_join_batches\b", re.IGNORECASE)
 
 @dataclasses.dataclass
 class Difference:
-    """One statement whose results differ. `kind` is plan, order or result."""
+    """One statement whose results, as printed, differ. `kind` is plan, order or result."""
 
     kind: str
     line: int
@@ -124,4 +124,4 @@ def compare(name, sql_dir, stock_dir, loom_dir):
         ended = next((text for text in reversed(statements[:place]) if text), "")
         statement = scripts.without_comments(ended)
         kind = kind_of(statement, before, after)
-        yield Difference(kind, place, statement, *changed(before, after))
+        yield Difference(kind, place, statement, before, after)

@@ -8,7 +8,19 @@ TOKEN = re.compile(
     r"--[^\n]*|/\*.*?\*/|\$(\w*)\$.*?\$\1\$|\bE'(?:\\.|[^'\\])*'|'[^']*'|\"[^\"]*\"|[();\n]|\\[^\n]*|BEGIN\s+ATOMIC\b.*?\bEND;",
     re.DOTALL | re.IGNORECASE,
 )
-COPY_DATA = re.compile(r"\\?copy\b.*\bfrom\s+p?stdin\b", re.IGNORECASE | re.DOTALL)
+COPY_DATA = re.compile(r"\\?copy\b.*\bfrom\s+p?std(in|out)\b", re.IGNORECASE | re.DOTALL)
+ECHO = re.compile(r"\\set ECHO (\w+)")
+
+
+def echoed(lines):
+    """A script's lines, None in the place of those that psql has been told not to echo, or that are
+    empty."""
+    found, wanted = [], True
+    for line in lines:
+        found.append(line if line and wanted else None)
+        if match := ECHO.match(line or ""):
+            wanted = match[1] == "all"
+    return found
 
 
 def read(path):
@@ -33,7 +45,7 @@ def read(path):
                 last = next((i for i in range(line + 1, len(lines)) if lines[i] == "\\."), line)
                 lines[line + 1 : last + 1] = [None] * (last - line)
                 place = begin = starts[last + 1]
-    return [line or None for line in lines], ends
+    return echoed(lines), ends
 
 
 def without_comments(statement):

@@ -62,6 +62,29 @@ bool is_compound(const Expr& expr) {
            expr.kind != ExprKind::kParameter;
 }
 
+// A constant names a column of rows of several inputs only if it is what all of them have there.
+bool is_constant(const std::string& label) {
+    if (label.empty()) return false;
+    const char first = label[0];
+    return first == '\'' || first == '-' || (first >= '0' && first <= '9') || label == "null" ||
+           label == "true" || label == "false";
+}
+
+Labels appended(const std::vector<Labels>& inputs) {
+    if (inputs.empty()) return {};
+    Labels result = inputs[0];
+    for (size_t i = 0; i < result.size(); ++i) {
+        bool same = true;
+        bool constant = false;
+        for (const Labels& input : inputs) {
+            same = same && i < input.size() && input[i] == result[i];
+            constant = constant || (i < input.size() && is_constant(input[i]));
+        }
+        if (constant && !same) result[i].clear();
+    }
+    return result;
+}
+
 std::string Printer::list(const std::vector<Expr>& exprs, const Labels& labels,
                           const char* separator) const {
     std::string result;
@@ -364,6 +387,8 @@ Labels Printer::labels_of(const Operator& op, const std::vector<Labels>& inputs)
                 return result;
             }
             return joined(inputs);
+        case OperatorKind::kAppend:
+            return appended(inputs);
         default:
             return inputs.empty() ? result : inputs[0];
     }
