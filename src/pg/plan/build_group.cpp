@@ -275,7 +275,9 @@ std::optional<Core> Builder::aggregate(Agg* node, Order order) {
                         node->grpCollations, scope))
         return std::nullopt;
 
-    // Columns that are not keys depend on keys; as keys they part no group.
+    // Columns that are not keys depend on keys; as keys they part no group. What is no key has one
+    // value in a group.
+    std::vector<size_t> dependents;
     foreach (cell, inputs) {
         const int position = find_leaf(scope, static_cast<Node*>(lfirst(cell)));
         if (position < 0) return refuse("group: a column of another kind");
@@ -285,12 +287,24 @@ std::optional<Core> Builder::aggregate(Agg* node, Order order) {
             continue;
         if (node->aggstrategy == AGG_PLAIN) return refuse("group: a column that is no key");
         const plan::Type type = scope[static_cast<size_t>(position)].type;
+        if (plan::is_opaque(type)) {
+            dependents.push_back(static_cast<size_t>(position));
+            continue;
+        }
         op.group_keys.push_back(plan::make_column(position, type));
         op.output.push_back(type);
     }
     for (const plan::Expr& key : op.group_keys)
         core.scope.push_back(scope[static_cast<size_t>(key.index)]);
     if (!group_by_lifted(core, below->lifted)) return std::nullopt;
+    for (const size_t position : dependents) {
+        Aggregate& aggregate = op.aggregates.emplace_back();
+        aggregate.function = exec::kAnyValue;
+        aggregate.type = scope[position].type;
+        aggregate.args = {plan::make_column(static_cast<int>(position), aggregate.type)};
+        op.output.push_back(aggregate.type);
+        core.scope.push_back(scope[position]);
+    }
 
     List* in_order = NIL;
     std::vector<Aggregate> ordered;

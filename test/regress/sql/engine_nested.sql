@@ -152,6 +152,12 @@ SELECT agrees(q) FROM unnest(ARRAY[
     'SELECT id % 4, array_agg(id ORDER BY id) FROM handed_on GROUP BY ROLLUP (1)',
     'SELECT id % 4, sum(id), array_agg(id ORDER BY id), count(*) FROM handed_on GROUP BY 1 HAVING array_agg(id ORDER BY id) @> ARRAY[7]',
     'SELECT x.id, (SELECT array_agg(y.id ORDER BY y.id DESC) FROM handed_on y WHERE y.id % 10 = x.id) FROM handed_on x WHERE x.id < 15']) q;
+-- What depends on a group's key is in the group, too.
+ALTER TABLE handed_on ADD PRIMARY KEY (id);
+EXPLAIN (COSTS OFF) SELECT id, j, p, count(*), array_agg(color ORDER BY dom) FROM handed_on GROUP BY id ORDER BY id;
+SELECT agrees(q) FROM unnest(ARRAY[
+    'SELECT id, j, p, b, n, o, color, count(*), array_agg(color ORDER BY dom) FROM handed_on GROUP BY id',
+    'SELECT x.id, x.j, x.num, sum(y.id) FROM handed_on x JOIN handed_on y ON y.id % 30 = x.id GROUP BY x.id HAVING x.a @> ARRAY[5] OR count(*) > 3']) q;
 -- A group around every batch's size.
 CREATE TABLE many AS SELECT g AS id, CASE WHEN g % 3 > 0 THEN g END AS n FROM generate_series(1, 9000) g;
 SELECT agrees(format('SELECT id < %s, md5(array_agg(n ORDER BY id)::text), md5(array_agg(n::text ORDER BY id DESC)::text) FROM many WHERE id <= %s GROUP BY 1', x + 1, 2 * x))
