@@ -21,8 +21,9 @@ namespace loom::exec {
 /// One file of a table, open, with its columns bound to the scan's.
 struct ScanFile {
     struct Column {
-        int field = -1;        ///< of the file's schema; -1: `value` for every row
-        column::Scalar value;  ///< in the engine's domain (plan::ParameterValue says how)
+        int field = -1;           ///< of the file's schema; -1: `value` for every row
+        column::Scalar value;     ///< in the engine's domain (plan::ParameterValue says how)
+        int32_t characters = -1;  ///< of a varchar at most, of a char; -1: any number
         /// Of an array or composite, which the field's lists and structs become; else null.
         std::shared_ptr<const plan::Layout> layout;
     };

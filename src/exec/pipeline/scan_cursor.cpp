@@ -46,7 +46,8 @@ format::ColumnReader& ScanCursor::open(int column) {
         if (layout != nullptr)
             state.nested = std::make_unique<NestedLoader>(type, *layout, budget_);
         else
-            state.loader = std::make_unique<Loader>(type, types_[column], budget_);
+            state.loader = std::make_unique<Loader>(type, types_[column], budget_,
+                                                    file.columns[column].characters);
         state.loader_file = file_;
     }
     format::ReadOptions options;

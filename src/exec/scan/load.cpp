@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "base/bitmap.h"
+#include "base/bytes.h"
 #include "exec/fault.h"
 #include "exec/scan/utf8.h"
 #include "exec/sort/order_words.h"
@@ -78,12 +79,46 @@ struct LoadSteps {
         }
         if (fault) out_of_range(self.type_);
     }
+
+    static void duration(const ColumnView& view, const Loader& self, uint8_t* out) {
+        base::Buffer micros;
+        micros.resize(static_cast<uint64_t>(view.length) * sizeof(int64_t));
+        scaled<int64_t, int64_t>(view, self, micros.data());
+        auto* to = reinterpret_cast<plan::Interval*>(out);
+        for (int64_t i = 0; i < view.length; ++i) to[i] = {micros.as<int64_t>()[i], 0, 0};
+    }
+    static void months(const ColumnView& view, const Loader&, uint8_t* out) {
+        auto* to = reinterpret_cast<plan::Interval*>(out);
+        for (int64_t i = 0; i < view.length; ++i) to[i] = {0, 0, view.as<int32_t>()[i]};
+    }
+    static void day_millis(const ColumnView& view, const Loader&, uint8_t* out) {
+        auto* to = reinterpret_cast<plan::Interval*>(out);
+        const auto* from = view.as<int32_t>();
+        for (int64_t i = 0; i < view.length; ++i)
+            to[i] = {int64_t{from[2 * i + 1]} * 1'000, from[2 * i], 0};
+    }
+    static void month_day_nanos(const ColumnView& view, const Loader&, uint8_t* out) {
+        auto* to = reinterpret_cast<plan::Interval*>(out);
+        for (int64_t i = 0; i < view.length; ++i) {
+            const uint8_t* from = view.as<uint8_t>() + i * 16;
+            const auto nanos = base::load<int64_t>(from + 8);
+            to[i] = {nanos / 1'000 - (nanos % 1'000 < 0 ? 1 : 0), base::load<int32_t>(from + 4),
+                     base::load<int32_t>(from)};
+        }
+    }
 };
 
 namespace {
 
 int64_t unit_factor(TimeUnit unit) {
     return unit == TimeUnit::kSecond ? 1'000'000 : unit == TimeUnit::kMilli ? 1'000 : 1;
+}
+
+// Characters of valid UTF-8.
+int64_t count_characters(const column::BytesView& text) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < text.size; ++i) count += (text.data[i] & 0xC0) != 0x80 ? 1 : 0;
+    return count;
 }
 
 bool is_wide_decimal(const DataType& file) {
@@ -121,7 +156,13 @@ bool can_load(const DataType& file, plan::Type type) {
         case T::kTime:
             return file.id == F::kTime;
         case T::kText:
+        case T::kBpchar:
             return file.id == F::kUtf8 && file.annotation == column::Annotation::kNone;
+        case T::kUuid:
+            return file.id == F::kFixedBinary && file.fixed_width == 16;
+        case T::kInterval:
+            return file.id == F::kDuration || file.id == F::kIntervalMonths ||
+                   file.id == F::kIntervalDayTime || file.id == F::kIntervalMonthDayNano;
         case T::kBytea:
             return file.id == F::kBinary && file.annotation == column::Annotation::kNone;
         default:
@@ -129,11 +170,15 @@ bool can_load(const DataType& file, plan::Type type) {
     }
 }
 
-Loader::Loader(const DataType& file, plan::Type type, base::MemoryBudget* budget)
-    : type_(type), values_(budget) {
+Loader::Loader(const DataType& file, plan::Type type, base::MemoryBudget* budget,
+               int32_t characters)
+    : type_(type), characters_(characters) {
     using F = column::TypeId;
     using T = plan::TypeId;
-    known_.values = base::Buffer(budget);
+    for (Room* room : {&room_, &known_.room}) {
+        room->values = base::Buffer(budget);
+        room->heap = base::Buffer(budget);
+    }
     if (!can_load(file, type))
         throw Unrepresentable(fmt::format("{} is not read as {} by the engine",
                                           column::to_string(file), plan::to_string(type)));
@@ -209,7 +254,19 @@ Loader::Loader(const DataType& file, plan::Type type, base::MemoryBudget* budget
                                                      : LoadSteps::scaled<int64_t, int64_t>;
             break;
         case T::kText:
+        case T::kBpchar:
             text_ = true;
+            break;
+        case T::kUuid:
+            convert_ = LoadSteps::widened<column::Int128, column::Int128>;
+            break;
+        case T::kInterval:
+            factor_ = unit_factor(file.unit);
+            if (file.unit == TimeUnit::kNano) divisor_ = 1'000;
+            convert_ = file.id == F::kDuration          ? LoadSteps::duration
+                       : file.id == F::kIntervalMonths  ? LoadSteps::months
+                       : file.id == F::kIntervalDayTime ? LoadSteps::day_millis
+                                                        : LoadSteps::month_day_nanos;
             break;
         default:
             break;
@@ -219,6 +276,48 @@ Loader::Loader(const DataType& file, plan::Type type, base::MemoryBudget* budget
 void Loader::check_text(const ColumnView& view) const {
     if (!are_server_texts(view.as<column::BytesView>(), view.validity, view.length))
         throw Unrepresentable("a text is not valid UTF-8, or holds a zero byte");
+}
+
+// The extremes of all parts mean infinity, from PostgreSQL 17 on; a file's numbers never do.
+void Loader::check_finite(const Vector& vector) const {
+    const auto* values = vector.as<plan::Interval>();
+    for (int64_t i = 0; i < vector.length; ++i) {
+        const bool extreme = (values[i].months == INT32_MAX && values[i].days == INT32_MAX) ||
+                             (values[i].months == INT32_MIN && values[i].days == INT32_MIN);
+        if (extreme && !vector.is_null(i)) out_of_range(type_);
+    }
+}
+
+void Loader::check_length(const ColumnView& view) const {
+    const auto* texts = view.as<column::BytesView>();
+    for (int64_t i = 0; i < view.length; ++i)
+        if (texts[i].size > characters_ && !view.is_null(i) &&
+            count_characters(texts[i]) > characters_)
+            throw Unrepresentable("a text is longer than its type");
+}
+
+// Fills texts up with blanks.
+void Loader::pad_texts(const ColumnView& view, Room& room) const {
+    const auto* texts = view.as<column::BytesView>();
+    uint64_t bytes = 0;
+    for (int64_t i = 0; i < view.length; ++i)
+        if (!view.is_null(i))
+            bytes +=
+                static_cast<uint64_t>(texts[i].size + characters_ - count_characters(texts[i]));
+    room.values.resize_discarding(static_cast<uint64_t>(view.length) * sizeof(column::BytesView));
+    room.heap.resize_discarding(bytes);
+    auto* to = room.values.as<column::BytesView>();
+    uint8_t* place = room.heap.data();
+    for (int64_t i = 0; i < view.length; ++i) {
+        to[i] = {};
+        if (view.is_null(i)) continue;
+        const int64_t blanks = characters_ - count_characters(texts[i]);
+        to[i] = {place, texts[i].size + blanks};
+        if (texts[i].size > 0)
+            std::memcpy(place, texts[i].data, static_cast<size_t>(texts[i].size));
+        std::memset(place + texts[i].size, ' ', static_cast<size_t>(blanks));
+        place += to[i].size;
+    }
 }
 
 // Kernels rely on a numeric's digits: a file that has more than it declares is PostgreSQL's.
@@ -238,28 +337,34 @@ void Loader::check_digits(const Vector& vector) const {
         check(column::Int128{1}, vector.as<column::Int128>());
 }
 
-Vector Loader::plain(const ColumnView& view, base::Buffer& out) {
+Vector Loader::plain(const ColumnView& view, Room& room) {
     if (text_) check_text(view);
+    if (characters_ >= 0) check_length(view);
     Vector vector;
     vector.type = type_;
     vector.length = view.length;
     vector.validity = view.validity;
     vector.values = view.values;
     if (convert_ != nullptr) {
-        out.resize_discarding(static_cast<uint64_t>(view.length) * width(physical(type_)));
-        convert_(view, *this, out.data());
-        vector.values = out.data();
+        room.values.resize_discarding(static_cast<uint64_t>(view.length) * width(physical(type_)));
+        convert_(view, *this, room.values.data());
+        vector.values = room.values.data();
+    }
+    if (type_.id == plan::TypeId::kBpchar && characters_ >= 0) {
+        pad_texts(view, room);
+        vector.values = room.values.data();
     }
     if (type_.id == plan::TypeId::kNumeric) check_digits(vector);
+    if (type_.id == plan::TypeId::kInterval) check_finite(vector);
     return vector;
 }
 
 Vector Loader::load(const ColumnView& view) {
-    if (view.encoding == column::Encoding::kPlain) return plain(view, values_);
+    if (view.encoding == column::Encoding::kPlain) return plain(view, room_);
     const column::Dictionary& source = *view.dictionary;
     if (known_.source_version != source.version) {
         known_.source_version = 0;
-        known_.dictionary.values = plain(source.values, known_.values);
+        known_.dictionary.values = plain(source.values, known_.room);
         known_.dictionary.version = column::next_dictionary_version();
         known_.source_version = source.version;
     }
@@ -287,7 +392,9 @@ std::optional<column::Scalar> file_scalar(const column::Scalar& value, const Dat
 
 std::optional<uint64_t> order_word(const column::Scalar& bound, const DataType& file,
                                    plan::Type type) {
-    if (!bound.known() || !can_load(file, type)) return std::nullopt;
+    // What a char(n) is filled up with is not known here.
+    if (!bound.known() || type.id == plan::TypeId::kBpchar || !can_load(file, type))
+        return std::nullopt;
     base::Buffer value;
     value.resize(sizeof(column::Int128) + sizeof(column::BytesView));
     ColumnView view;

@@ -13,14 +13,15 @@
 namespace loom::exec {
 
 /// Tells whether a column of a file can be loaded as `type` without loss and without PostgreSQL.
-/// `typmod` limits (varchar(n)) are the caller's to refuse.
 bool can_load(const column::DataType& file, plan::Type type);
 
 /// Loads one column of one file, batch by batch. Values that `type` cannot hold (a date out of
-/// range, text that is not UTF-8) raise Unrepresentable.
+/// range, text that is not UTF-8, or too long) raise Unrepresentable.
 class Loader {
   public:
-    Loader(const column::DataType& file, plan::Type type, base::MemoryBudget* budget);
+    /// `characters`: those that a varchar may have at most and a char has; -1: any number.
+    Loader(const column::DataType& file, plan::Type type, base::MemoryBudget* budget,
+           int32_t characters = -1);
 
     /// Converts; the result is valid until the next call and as long as `view`. Codes stay codes.
     Vector load(const column::ColumnView& view);
@@ -31,9 +32,17 @@ class Loader {
                                                      const column::DataType& file, plan::Type type);
     using Convert = void (*)(const column::ColumnView& view, const Loader& self, uint8_t* out);
 
-    Vector plain(const column::ColumnView& view, base::Buffer& out);
+    // Converted values, and the bytes of those that are made longer.
+    struct Room {
+        base::Buffer values;
+        base::Buffer heap;
+    };
+    Vector plain(const column::ColumnView& view, Room& room);
+    void check_length(const column::ColumnView& view) const;
+    void pad_texts(const column::ColumnView& view, Room& room) const;
     void check_text(const column::ColumnView& view) const;
     void check_digits(const Vector& vector) const;
+    void check_finite(const Vector& vector) const;
 
     plan::Type type_;
     Convert convert_ = nullptr;  ///< null: the layout is the same
@@ -43,11 +52,12 @@ class Loader {
     int64_t low_ = INT64_MIN;
     int64_t high_ = INT64_MAX;
     bool text_ = false;
-    base::Buffer values_;
+    int32_t characters_;
+    Room room_;
     // Dictionaries seen last: files alternate between few.
     struct Known {
         uint64_t source_version = 0;
-        base::Buffer values;
+        Room room;
         VectorDictionary dictionary;
     };
     Known known_;

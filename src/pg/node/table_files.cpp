@@ -28,6 +28,26 @@ TableDef read_definition(Oid oid) {
 
 }  // namespace
 
+bool loads_values(const ColumnDef& column, const column::DataType& stored) {
+    if (column.typmod < 0) return true;
+    switch (column.type) {
+        case NUMERICOID:
+        case VARCHAROID:
+        case BPCHAROID:
+            return true;
+        case TIMEOID:
+        case TIMESTAMPOID:
+        case TIMESTAMPTZOID: {
+            const int digits = stored.unit == column::TimeUnit::kSecond  ? 0
+                               : stored.unit == column::TimeUnit::kMilli ? 3
+                                                                         : 6;
+            return column.typmod >= digits;
+        }
+        default:
+            return false;
+    }
+}
+
 TableFiles::TableFiles(Oid relation, std::vector<AttrNumber> attributes,
                        std::vector<plan::Type> types, std::vector<PruneQual> quals,
                        base::MemoryBudget* budget, MemoryContext context)
@@ -61,8 +81,11 @@ exec::ScanFile::Column TableFiles::bind_column(size_t column, size_t file,
         if (bound.field < 0) return bound;
         const column::DataType& type = *schema.fields[static_cast<size_t>(bound.field)].type;
         bound.layout = layouts_[column];
-        if (bound.layout != nullptr ? !exec::can_load(type, *bound.layout)
-                                    : !exec::can_load(type, types_[column]))
+        if (def.type == VARCHAROID || def.type == BPCHAROID)
+            bound.characters = std::max(def.typmod - static_cast<int32>(VARHDRSZ), -1);
+        if (!loads_values(def, type) ||
+            (bound.layout != nullptr ? !exec::can_load(type, *bound.layout)
+                                     : !exec::can_load(type, types_[column])))
             throw exec::Unrepresentable(fmt::format("column \"{}\" is {} in file \"{}\"", def.name,
                                                     column::to_string(type), files_[file].path));
         return bound;

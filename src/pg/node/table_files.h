@@ -12,6 +12,10 @@
 
 namespace loom::pg {
 
+/// Tells whether the engine does what a column's modifier asks for with values that a file has as
+/// `stored`: refuses what is too long, fills up char(n), has nothing to round.
+bool loads_values(const ColumnDef& column, const column::DataType& stored);
+
 /// A table's files. They are opened once and keep their version while the object lives.
 class TableFiles {
   public:

@@ -6,6 +6,7 @@
 #include "pg/bridge/bridge.h"
 #include "pg/fdw/fdw.h"
 #include "pg/fdw/kept_files.h"
+#include "pg/node/table_files.h"
 #include "pg/plan/builder.h"
 #include "pg/plan/layout.h"
 #include "pg/plan/sql_type.h"
@@ -50,15 +51,16 @@ std::optional<column::Schema> first_schema(const TableDef& def) {
     }
 }
 
-// The type that the engine can load a column as. Modifiers that change values are PostgreSQL's
-// business. A numeric without one has the scale of the file's decimals.
+// The type that the engine can load a column as. A numeric without one has the scale of the file's
+// decimals.
 std::optional<Type> column_type(const ColumnDef& column, const column::Schema* schema) {
     if (column.source == ColumnSource::kDropped || column.source == ColumnSource::kMetadataSplit)
         return std::nullopt;
     // A domain's constraints are checked value by value.
     if (pg_call([&] { return get_typtype(column.type) == TYPTYPE_DOMAIN; })) return std::nullopt;
     const bool is_numeric = column.type == NUMERICOID;
-    if (!is_numeric && column.typmod >= 0) return std::nullopt;
+    if (!is_numeric && column.typmod >= 0 && column.source != ColumnSource::kField)
+        return std::nullopt;
     std::optional<Type> type = engine_type(column.type, column.typmod);
     if (column.source != ColumnSource::kField || schema == nullptr) return type;
     int field = -1;
@@ -73,7 +75,7 @@ std::optional<Type> column_type(const ColumnDef& column, const column::Schema* s
         stored.precision <= plan::kMaxPrecision && stored.scale >= 0 &&
         stored.scale <= stored.precision)
         type = plan::make_numeric(stored.precision, stored.scale);
-    if (!type) return type;
+    if (!type || !loads_values(column, stored)) return std::nullopt;
     bool loads;
     if (plan::is_opaque(*type)) {
         const auto layout = nested_layout(type->oid);

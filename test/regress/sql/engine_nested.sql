@@ -59,13 +59,13 @@ CREATE TYPE nested_wide AS (missing int, d numeric, T varchar, i bigint);
 CREATE TYPE nested_exact AS (i int, t text, d numeric(5,2));
 CREATE TYPE nested_narrow AS (i int, t varchar(3), d numeric(4,1));
 CREATE TYPE nested_positional AS (one int, two text, three numeric);
-CREATE FUNCTION declared(columns text, what text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+CREATE FUNCTION declared(columns text, what text, files text[] DEFAULT '{nested.parquet,nested.arrow,nested_encoded.arrow}') RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
     kind text;
     engine text;
     scan text;
 BEGIN
-    FOREACH kind IN ARRAY ARRAY['nested.parquet', 'nested.arrow', 'nested_encoded.arrow'] LOOP
+    FOREACH kind IN ARRAY files LOOP
         EXECUTE format('CREATE FOREIGN TABLE other (id int, %s) SERVER arrow_fdw OPTIONS (file %L)', columns, '/tmp/pg_loom_regress/' || kind);
         PERFORM set_config('pg_loom.enabled', 'on', false);
         engine := answer('SELECT id, ' || what || ' FROM %t ORDER BY id LIMIT 10', 'other');
@@ -83,6 +83,13 @@ ALTER TYPE nested_exact DROP ATTRIBUTE t;
 SELECT declared('st nested_exact', 'st');
 CREATE DOMAIN nested_positive AS int CHECK (value > 3);
 SELECT declared('fl nested_positive[]', 'fl');
+-- Lengths and precisions that are declared; intervals.
+SELECT declared(c, 'en, en || ''x'', length(en), octet_length(en)')
+FROM unnest('{en varchar(5),en varchar(4),en varchar(2),en char(5),en char(9),en char(3),en bpchar,en char}'::text[]) c;
+SELECT declared(c, split_part(c, ' ', 1) || ', ' || split_part(c, ' ', 1) || ' + interval ''1 us''', '{kinds.parquet,kinds.arrow}')
+FROM unnest('{iv interval,du interval,iv interval(3)}'::text[]) c;
+SELECT declared(c, split_part(c, ' ', 1), '{all_types.parquet,all_types.arrow}')
+FROM unnest('{ts_us timestamp(6),ts_us timestamp(3),ts_ms timestamp(3),word varchar(20),word char(30),word varchar(3),uid uuid}'::text[]) c;
 -- Types of ordinary tables: passed by value, of fixed length, short, long, compressed, stored elsewhere.
 CREATE TYPE nested_color AS ENUM ('red', 'green', 'blue');
 CREATE TABLE handed_on AS SELECT g AS id, (enum_range(NULL::nested_color))[1 + g % 3] AS color, g::oid AS o, ('n' || g)::name AS n,
