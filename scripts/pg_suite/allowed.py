@@ -13,6 +13,7 @@ ALLOWED = [
     ("groupingsets", r"order by coalesce\(a,0\)\+coalesce\(b,0\)", PEERS),
     ("tsrf", r"DISTINCT ON \((a|g)\) a, b, generate_series", PEERS),
     ("tuplesort", r"LIMIT 5", TIES),
+    ("create_index", r"ORDER BY f1 <-> '0,1'", PEERS),
     ("aggregates", r"agg_hash_2 except", "the order in which array_agg meets rows of a group is open"),
     ("psql", r"1/\(15-unique2\)", "the plan sorts what PostgreSQL reads in order, and divides before"),
     ("compression", r"FROM (cmmove3|compressmv)", "the engine hands on values, not how they were stored"),

@@ -169,7 +169,7 @@ std::optional<Built> Builder::rows(Plan* plan) {
     foreach (cell, plan->targetlist) {
         const auto* entry = lfirst_node(TargetEntry, cell);
         auto* expr = reinterpret_cast<Node*>(entry->expr);
-        const auto type = engine_type(exprType(expr), exprTypmod(expr));
+        const auto type = output_type(expr);
         built.present.push_back(type.has_value());
         if (!type) {
             exprs.push_back(plan::make_constant(plan::make_type(plan::TypeId::kBool), {}));

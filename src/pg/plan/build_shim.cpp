@@ -114,7 +114,7 @@ std::optional<Core> Builder::shimmed(Plan* plan) {
     const ListCell* cell;
     foreach (cell, columns) {
         auto* column = static_cast<Node*>(lfirst(cell));
-        const auto type = engine_type(exprType(column), exprTypmod(column));
+        const auto type = output_type(column);
         if (!type) continue;
         const auto number = static_cast<AttrNumber>(list_length(child->targetlist) + 1);
         pg_call([&] {

@@ -18,10 +18,10 @@ using plan::TypeId;
 
 namespace {
 
-// Types whose values mean nothing outside of the expression or process that has them.
-bool is_handed_on(Oid type, char kind, int16 length) {
-    if (length == -2) return false;
-    return kind != TYPTYPE_PSEUDO || type == RECORDOID || type == RECORDARRAYOID;
+// Not cstring, nor types whose values mean nothing outside of the expression that has them: what an
+// anonymous record consists of, say.
+bool is_handed_on(char kind, int16 length) {
+    return length != -2 && kind != TYPTYPE_PSEUDO;
 }
 
 std::optional<plan::Type> opaque_type(Oid type) {
@@ -34,7 +34,7 @@ std::optional<plan::Type> opaque_type(Oid type) {
         found.kind = get_typtype(type);
         if (found.kind != 0) get_typlenbyval(type, &found.length, &found.by_value);
     });
-    if (found.kind == 0 || !is_handed_on(type, found.kind, found.length)) return std::nullopt;
+    if (found.kind == 0 || !is_handed_on(found.kind, found.length)) return std::nullopt;
     return plan::make_opaque(type, found.length, found.by_value);
 }
 
@@ -88,6 +88,12 @@ std::optional<plan::Type> engine_type(Oid type, int32 typmod) {
         computed && plan::is_text(computed->id) && GetDatabaseEncoding() != PG_UTF8;
     if (computed && !unknown_text) return computed;
     return opaque_type(base);
+}
+
+std::optional<plan::Type> output_type(Node* expr) {
+    if (IsA(expr, Var) && reinterpret_cast<const Var*>(expr)->varattno <= 0) return std::nullopt;
+    if (IsA(expr, ConvertRowtypeExpr)) return std::nullopt;
+    return engine_type(exprType(expr), exprTypmod(expr));
 }
 
 bool has_plain_equality(Oid collation) {

@@ -14,6 +14,10 @@ namespace loom::pg {
 /// UTF-8 among them, are opaque.
 std::optional<plan::Type> engine_type(Oid type, int32 typmod);
 
+/// Returns the engine's type of what a plan's target list has. System columns and whole rows have
+/// none: what changes and locks rows finds them by these, and reads them again.
+std::optional<plan::Type> output_type(Node* expr);
+
 /// Returns whether equal means equal bytes.
 bool has_plain_equality(Oid collation);
 /// Returns whether the collation orders text by bytes (C, POSIX, C.UTF-8).
