@@ -123,6 +123,17 @@ Value QueryMaker::like(const Scope& scope) {
             TypeId::kBool};
 }
 
+// A column of each side that can be compared.
+std::optional<std::pair<std::string, std::string>> QueryMaker::comparable_columns(
+    const Scope& scope, const Scope& inner) {
+    const Visible& mine = random_.pick(scope.columns);
+    std::vector<Visible> found;
+    for (const Visible& column : inner.columns)
+        if (column.type == mine.type) found.push_back(column);
+    if (found.empty()) return std::nullopt;
+    return std::pair{mine.sql, random_.pick(found).sql};
+}
+
 // IN and EXISTS, mostly with a condition that ties the subquery to the row.
 std::optional<Value> QueryMaker::subquery_condition(const Scope& scope) {
     if (scope.columns.empty() || levels_ > 3) return std::nullopt;
@@ -149,6 +160,20 @@ std::optional<Value> QueryMaker::subquery_condition(const Scope& scope) {
         if (random_.chance(20) && scope.rows * inner.rows < 100'000)
             conditions.push_back(comparison(1, inner).tree);
     }
+    SqlTree value = typed(mine.type, sql(mine.sql));
+    std::string columns = partner.sql;
+    // PostgreSQL compares rows that have a NULL one by one.
+    if (!exists && scope.rows * inner.rows < 1'000'000) {
+        const auto second = comparable_columns(scope, inner);
+        if (second && random_.chance(30)) {
+            value = sql(fmt::format("({}, {})", mine.sql, second->first));
+            columns += ", " + second->second;
+        }
+        const auto tie = comparable_columns(scope, inner);
+        if (tie && random_.chance(20))
+            conditions.push_back(
+                typed(TypeId::kBool, sql(fmt::format("{} = {}", tie->second, tie->first))));
+    }
     SqlTree where = sql_list(0, " WHERE ", std::move(conditions), " AND ");
     if (exists)
         return Value{
@@ -156,8 +181,8 @@ std::optional<Value> QueryMaker::subquery_condition(const Scope& scope) {
                                      {std::move(tables), std::move(where)}, "", ")")),
             TypeId::kBool};
     SqlTree subquery =
-        sql(fmt::format("(SELECT {}", partner.sql), {std::move(tables), std::move(where)}, "", ")");
-    return Value{typed(TypeId::kBool, sql("(", {typed(mine.type, sql(mine.sql)), subquery},
+        sql(fmt::format("(SELECT {}", columns), {std::move(tables), std::move(where)}, "", ")");
+    return Value{typed(TypeId::kBool, sql("(", {std::move(value), subquery},
                                           random_.chance(60) ? " IN " : " NOT IN ", ")")),
                  TypeId::kBool};
 }

@@ -88,6 +88,8 @@ class QueryMaker {
     Value membership(int depth, const Scope& scope);
     Value like(const Scope& scope);
     Value regex(const Scope& scope);
+    std::optional<std::pair<std::string, std::string>> comparable_columns(const Scope& scope,
+                                                                          const Scope& inner);
     std::optional<Value> subquery_condition(const Scope& scope);
     std::optional<Value> scalar_subquery(plan::TypeId type, const Scope& scope);
     plan::TypeId type_of_scope(const Scope& scope);

@@ -5,6 +5,7 @@
 //   (SELECT x FROM t WHERE t.k = outer.k)        left join, whose build side must have unique keys
 //   EXISTS (SELECT FROM t WHERE t.k = outer.k)   mark join
 //   outer.x IN (SELECT k FROM t)                 mark join; NOT IN has it negated
+//   (outer.x, outer.y) NOT IN (SELECT k, l ...)  more marks, for what is unknown
 //
 // That computes groups which PostgreSQL would never have asked for. What fails in one of them ends
 // the engine's work before the first row is out, and PostgreSQL's own plan decides.
@@ -99,6 +100,54 @@ Node* without_relabels(Node* node) {
     while (IsA(node, RelabelType))
         node = reinterpret_cast<Node*>(reinterpret_cast<RelabelType*>(node)->arg);
     return node;
+}
+
+// The comparisons of an IN.
+List* tests_of(const SubPlan* subplan) {
+    Node* test = subplan->testexpr;
+    if (test == nullptr) return NIL;
+    if (IsA(test, BoolExpr) && reinterpret_cast<BoolExpr*>(test)->boolop == AND_EXPR)
+        return reinterpret_cast<BoolExpr*>(test)->args;
+    return pg_call([&] { return list_make1(test); });
+}
+
+// Which column of a subquery a comparison has on its right side; -1 if none.
+int place_of(const SubPlan* subplan, const Node* right) {
+    if (!IsA(right, Param)) return -1;
+    int place = 0;
+    const ListCell* cell;
+    foreach (cell, subplan->paramIds) {
+        if (lfirst_int(cell) == reinterpret_cast<const Param*>(right)->paramid) return place;
+        ++place;
+    }
+    return -1;
+}
+
+plan::Type bool_type() {
+    return plan::make_type(plan::TypeId::kBool);
+}
+
+Expr bool_column(int column) {
+    return plan::make_column(column, bool_type());
+}
+
+Expr combined(ExprKind kind, std::vector<Expr> args) {
+    if (args.size() == 1 && (kind == ExprKind::kAnd || kind == ExprKind::kOr)) return args[0];
+    Expr expr;
+    expr.kind = kind;
+    expr.type = bool_type();
+    expr.args = std::move(args);
+    return expr;
+}
+
+Expr any_is_null(const std::vector<Expr>& values) {
+    std::vector<Expr> tests;
+    for (const Expr& value : values) tests.push_back(combined(ExprKind::kIsNull, {value}));
+    return combined(ExprKind::kOr, std::move(tests));
+}
+
+Expr one() {
+    return plan::make_constant(plan::make_type(plan::TypeId::kInt4), column::Scalar::of_int(1));
 }
 
 bool is_integer(plan::Type type) {
@@ -329,28 +378,86 @@ bool Builder::add_mark(Core& core, SubPlan* subplan, Plan* plan, const OuterValu
     if (!built) return false;
     const std::vector<Lifted> lifted = std::move(built->lifted);
     Operator join = make_join(JoinType::kMark, std::move(core.op), Operator());
-    if (subplan->testexpr != nullptr) {
-        List* tests = pg_call([&] { return list_make1(subplan->testexpr); });
-        if (IsA(subplan->testexpr, BoolExpr) &&
-            reinterpret_cast<BoolExpr*>(subplan->testexpr)->boolop == AND_EXPR)
-            tests = reinterpret_cast<BoolExpr*>(subplan->testexpr)->args;
-        const ListCell* cell;
-        foreach (cell, tests)
-            if (!add_test(join, core, subplan, static_cast<Node*>(lfirst(cell)), *built))
-                return false;
-        // Which of several columns is NULL would matter.
-        if (null_aware && (list_length(tests) != 1 || !lifted.empty())) {
-            refuse("NOT IN over several columns, or that depends on the outer row");
-            return false;
-        }
-    }
-    join.inputs[1] = std::move(built->op);
-    join.null_aware = null_aware;
+    List* tests = tests_of(subplan);
+    const ListCell* cell;
+    foreach (cell, tests)
+        if (!add_test(join, core, subplan, static_cast<Node*>(lfirst(cell)), *built)) return false;
+    join.null_aware = null_aware && list_length(tests) == 1 && lifted.empty();
+    const bool needs_second = null_aware && !join.null_aware;
+    if (needs_second) built->op = share(std::move(built->op));
+    const Compared compared{join.probe_keys, join.build_keys};
+    join.inputs[1] = built->op;
     if (!join_lifted(join, lifted, outer, false)) return false;
     join.output = plan::joined_types(join);
     if (!check(join)) return false;
-    core.scope.push_back({reinterpret_cast<Node*>(subplan), join.output.back(), nullptr});
     core.op = std::move(join);
+    core.scope.push_back({reinterpret_cast<Node*>(subplan), core.op.output.back(), nullptr});
+    return !needs_second || add_unknown(core, subplan, compared, *built, lifted, outer);
+}
+
+// Which of several columns is NULL makes a difference, and NULLs of rows that the outer row does
+// not ask for make none. So a row for which no other is equal gets a second mark: a row would be
+// equal if its NULLs, or the other's, were the right values. Conditions on the outer row are what
+// that is looked up by. Without them all pairs are of interest that have a NULL: those of rows that
+// have one with all others, by a key that only such rows have, and those of all rows with others
+// that have one.
+bool Builder::add_unknown(Core& core, SubPlan* subplan, const Compared& compared,
+                          const Built& built, const std::vector<Lifted>& lifted,
+                          const OuterValues& outer) {
+    const auto mark = static_cast<int>(core.scope.size()) - 1;
+    core.scope.back() = {nullptr, core.op.output.back(), nullptr};
+    std::vector<Expr> marks;
+    const auto add = [&](Operator others, std::optional<Expr> probe_key) {
+        Operator join = make_join(JoinType::kMark, std::move(core.op), std::move(others));
+        if (probe_key) {
+            join.build_keys.push_back(one());
+            join.probe_keys.push_back(std::move(*probe_key));
+        }
+        if (!join_lifted(join, lifted, outer, false)) return false;
+        if (!add_possible(join, core, subplan, built)) return false;
+        join.output = plan::joined_types(join);
+        if (!check(join)) return false;
+        core.op = std::move(join);
+        core.scope.push_back({nullptr, core.op.output.back(), nullptr});
+        marks.push_back(bool_column(static_cast<int>(core.scope.size()) - 1));
+        return true;
+    };
+    const auto is_key = [](const Lifted& condition) { return condition.is_key; };
+    if (std::any_of(lifted.begin(), lifted.end(), is_key)) {
+        if (!add(built.op, std::nullopt)) return false;
+    } else {
+        Core rows;
+        rows.op = built.op;
+        if (!add_filter(rows, {any_is_null(compared.build)}, 1)) return false;
+        if (!add(std::move(rows.op), std::nullopt)) return false;
+        if (!add(built.op, plan::value_if({any_is_null(compared.probe)}, one()))) return false;
+    }
+    Expr unknown = combined(ExprKind::kAnd, {combined(ExprKind::kOr, std::move(marks)),
+                                             plan::make_constant(bool_type(), {})});
+    auto value = std::make_shared<const Expr>(
+        combined(ExprKind::kOr, {bool_column(mark), std::move(unknown)}));
+    core.scope[static_cast<size_t>(mark)] = {reinterpret_cast<Node*>(subplan), bool_type(), value};
+    return true;
+}
+
+// Adds that a row of the subquery may be the one asked for: no column is known to differ.
+bool Builder::add_possible(Operator& join, const Core& core, const SubPlan* subplan,
+                           const Built& built) {
+    const List* tests = tests_of(subplan);
+    Scope scope = core.scope;
+    for (const plan::Type type : built.op.output) scope.push_back({nullptr, type, nullptr});
+    const ListCell* cell;
+    foreach (cell, tests) {
+        auto* call = reinterpret_cast<OpExpr*>(lfirst(cell));
+        auto* right = without_relabels(static_cast<Node*>(lsecond(call->args)));
+        const auto place = static_cast<size_t>(place_of(subplan, right));
+        scope[core.scope.size() + place].node = right;
+    }
+    foreach (cell, tests) {
+        auto test = translate(static_cast<Node*>(lfirst(cell)), scope, "subquery");
+        if (!test) return false;
+        join.predicates.push_back(combined(ExprKind::kIsNotFalse, {std::move(*test)}));
+    }
     return true;
 }
 
@@ -363,15 +470,7 @@ bool Builder::add_test(Operator& join, const Core& core, const SubPlan* subplan,
     }
     const auto* call = reinterpret_cast<const OpExpr*>(test);
     auto* right = without_relabels(static_cast<Node*>(lsecond(call->args)));
-    int place = -1;
-    if (IsA(right, Param)) {
-        int next = 0;
-        const ListCell* cell;
-        foreach (cell, subplan->paramIds) {
-            if (lfirst_int(cell) == reinterpret_cast<const Param*>(right)->paramid) place = next;
-            ++next;
-        }
-    }
+    const int place = place_of(subplan, right);
     if (place < 0 || !built.present[static_cast<size_t>(place)]) {
         refuse("a subquery compared in another way");
         return false;

@@ -171,6 +171,13 @@ class Builder {
     bool add_lookup(Core& core, SubPlan* subplan, Plan* plan, const OuterValues& outer);
     bool add_mark(Core& core, SubPlan* subplan, Plan* plan, const OuterValues& outer,
                   bool null_aware);
+    struct Compared {
+        std::vector<plan::Expr> probe, build;
+    };
+    bool add_unknown(Core& core, SubPlan* subplan, const Compared& compared, const Built& built,
+                     const std::vector<Lifted>& lifted, const OuterValues& outer);
+    bool add_possible(plan::Operator& join, const Core& core, const SubPlan* subplan,
+                      const Built& built);
     bool add_test(plan::Operator& join, const Core& core, const SubPlan* subplan, Node* test,
                   const Built& built);
     std::optional<plan::Expr> subplan_argument(Node* argument, const Core& core);

@@ -337,6 +337,9 @@ Translator::Result Translator::native(Node* node) {
 
 Translator::Result Translator::walk_parameter(const Param* param) {
     if (param->paramkind != PARAM_EXEC) return std::nullopt;
+    // In the condition of an IN such a parameter stands for a column of the subquery.
+    const int column = find_leaf(*scope_, reinterpret_cast<const Node*>(param));
+    if (column >= 0) return plan::make_column(column, (*scope_)[static_cast<size_t>(column)].type);
     for (const OuterParameters::Known& known : outer_.known)
         if (known.number == param->paramid)
             return plan::make_column(kOuterColumn + known.number, known.type);
