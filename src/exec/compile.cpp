@@ -250,16 +250,22 @@ Stream PlanCompiler::compile_aggregate(const Operator& op) {
 }
 
 Stream PlanCompiler::compile_sort(const Operator& op, Needs needs, int64_t limit) {
+    // Those that only the sort needs come last.
+    const Needs above = needs;
     for (const plan::SortKey& key : op.sort_keys) raise_need(needs[key.column], Need::kValue);
     Stream stream = compile(op.inputs[0], needs);
     std::vector<int> stored;
     std::vector<Type> types;
     std::vector<int> columns(needs.size(), -1);
-    for (size_t i = 0; i < needs.size(); ++i) {
-        if (needs[i] == Need::kNone) continue;
-        columns[i] = static_cast<int>(stored.size());
-        stored.push_back(stream.slots[i]);
-        types.push_back(op.output[i]);
+    SortedStep then;
+    for (const bool wanted : {true, false}) {
+        for (size_t i = 0; i < needs.size(); ++i) {
+            if (needs[i] == Need::kNone || (above[i] != Need::kNone) != wanted) continue;
+            columns[i] = static_cast<int>(stored.size());
+            stored.push_back(stream.slots[i]);
+            types.push_back(op.output[i]);
+        }
+        if (wanted) then.types = types;
     }
     release_order(stream);
     std::vector<plan::SortKey> keys = op.sort_keys;
@@ -278,7 +284,10 @@ Stream PlanCompiler::compile_sort(const Operator& op, Needs needs, int64_t limit
                                                    std::move(bound), resources_);
     } else {
         compiled.store =
-            std::make_shared<SortSink>(stored, types, std::move(keys), count, resources_);
+            std::make_shared<SortSink>(stored, types, std::move(keys), count, resources_, then);
+        if (!then.types.empty()) types = then.types;
+        for (int& column : columns)
+            if (column >= static_cast<int>(types.size())) column = -1;
     }
     compiled.pipeline.sink = compiled.store;
     compiled.pipeline.sink_inputs = stored;

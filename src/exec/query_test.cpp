@@ -775,6 +775,42 @@ TEST(Query, ManyRowsAreSortedInRanges) {
     EXPECT_GT(temp_bytes, 0U);
 }
 
+// What only the sort needs does not go on.
+TEST(Query, SortsDropTheirOwnKeys) {
+    Generator make(6);
+    const std::vector<Table> tables = {make.diverse_table(100'000)};
+    const Rows sorted = in_three_key_order(tables[0].rows);
+    for (const std::vector<int>& wanted : {std::vector<int>{2}, {0}, {2, 1}}) {
+        const auto some = [&](Operator input) {
+            Operator op;
+            op.kind = OperatorKind::kProject;
+            for (const int column : wanted) {
+                op.expressions.push_back(
+                    plan::make_column(column, input.output[static_cast<size_t>(column)]));
+                op.output.push_back(op.expressions.back().type);
+            }
+            op.inputs = {std::move(input)};
+            return op;
+        };
+        Rows expected;
+        for (const auto& row : sorted) {
+            expected.emplace_back();
+            for (const int column : wanted)
+                expected.back().push_back(row[static_cast<size_t>(column)]);
+        }
+        const Operator stored = some(three_key_sort(stored_rows(tables[0])));
+        EXPECT_TRUE(run_engine(stored, tables, 4096, 3) == expected);
+        const Operator from_host = some(three_key_sort(Generator::rows(0, tables[0])));
+        uint64_t temp_bytes = 0;
+        EXPECT_TRUE(run_engine(from_host, tables, 4096, 1, kLittleMemory, &temp_bytes) == expected);
+        EXPECT_GT(temp_bytes, 0U);
+        const Rows slice(expected.begin() + 10'000, expected.begin() + 10'010);
+        EXPECT_TRUE(
+            run_engine(some(limit_of(three_key_sort(Generator::rows(0, tables[0])), 10, 10'000)),
+                       tables, 4096, 1) == slice);
+    }
+}
+
 namespace {
 
 constexpr uint64_t kTinyMemory = 256 << 10;

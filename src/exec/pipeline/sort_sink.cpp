@@ -75,10 +75,12 @@ SortSink::SortSink(std::vector<int> slots, std::vector<plan::Type> types,
                    SortedStep then)
     : StoreSink(std::move(slots), std::move(types), resources.budget),
       keys_(std::move(keys)),
+      sorted_types_(types_),
       ranged_types_(types_),
       limit_(limit),
       resources_(resources),
       then_(std::move(then)) {
+    if (!then_.apply && !then_.types.empty()) sorted_types_ = then_.types;
     ranged_types_.push_back(plan::make_type(plan::TypeId::kInt8));
     for (const plan::Type type : ranged_types_) row_bytes_ += plan::width(plan::physical(type));
 }
@@ -157,7 +159,7 @@ RowStore SortSink::finished(RowStore&& sorted, const Poll& poll) const {
 }
 
 const std::vector<plan::Type>& SortSink::result_types() const noexcept {
-    return then_.apply ? then_.types : types_;
+    return then_.apply ? then_.types : sorted_types_;
 }
 
 // Lists the ranges that hold the first `left` rows, split until each has a bearable size.
@@ -198,7 +200,8 @@ void SortSink::sort_few(const PackedKey& key, const Poll& poll) {
         worker->rows->release(0);
     }
     rows_.add(finished(
-        sort_rows(all, packed, key.first_open(), keys_, types_, limit_, poll, budget_), poll));
+        sort_rows(all, packed, key.first_open(), keys_, sorted_types_, limit_, poll, budget_),
+        poll));
 }
 
 // Counts words by their bits from `shift` on.
@@ -324,8 +327,8 @@ RowStore SortSink::sort_range(Ranges& ranges, int64_t range, const PackedKey& ke
             columns = columns.first(types_.size());
             rows.append({columns.begin(), columns.end()}, count);
         });
-    return finished(sort_rows(rows, words, key.first_open(), keys_, types_, limit, poll, budget_),
-                    poll);
+    return finished(
+        sort_rows(rows, words, key.first_open(), keys_, sorted_types_, limit, poll, budget_), poll);
 }
 
 }  // namespace loom::exec

@@ -14,9 +14,11 @@ namespace loom::exec {
 
 /// What is done with sorted rows before they go on, a part of them at a time.
 struct SortedStep {
-    size_t together = 0;            ///< rows that are equal in so many first keys are in one part
-    std::vector<plan::Type> types;  ///< of the rows that it returns
+    size_t together = 0;  ///< rows that are equal in so many first keys are in one part
     std::function<RowStore(RowStore&& sorted, const Poll& poll)> apply;  ///< or null
+    /// Of the rows that `apply` returns. Without it: of the first columns, which are wanted in the
+    /// result; none: all are.
+    std::vector<plan::Type> types;
 };
 
 /// Sorts all rows, or returns the first `limit` of them.
@@ -75,6 +77,7 @@ class SortSink final : public StoreSink {
                         const Poll& poll) const;
 
     std::vector<plan::SortKey> keys_;
+    std::vector<plan::Type> sorted_types_;  ///< of the columns that sorted rows have
     std::vector<plan::Type> ranged_types_;  ///< of the rows in ranges
     int64_t row_bytes_ = 0;                 ///< of them, without those of texts
     int64_t limit_;
