@@ -18,7 +18,8 @@ constexpr int kMaxRangeBits = 9;
 // Words are counted by their top bits to find ranges of even size.
 constexpr int kBinBits = 14;
 constexpr int64_t kCollectRows = 8192;
-constexpr int64_t kChunkRows = 512;
+// Large enough that blocks fill their pages.
+constexpr int64_t kChunkRows = 2048;
 constexpr int64_t kMinChunkRows = 64;
 // A range with so many times more rows than it should have is split.
 constexpr int64_t kUnevenness = 4;
