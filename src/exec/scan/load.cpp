@@ -392,8 +392,9 @@ std::optional<column::Scalar> file_scalar(const column::Scalar& value, const Dat
 
 std::optional<uint64_t> order_word(const column::Scalar& bound, const DataType& file,
                                    plan::Type type) {
-    // What a char(n) is filled up with is not known here.
-    if (!bound.known() || type.id == plan::TypeId::kBpchar || !can_load(file, type))
+    // What a char(n) is filled up with is not known here; intervals are ordered by what they last.
+    if (!bound.known() || type.id == plan::TypeId::kBpchar || type.id == plan::TypeId::kInterval ||
+        !can_load(file, type))
         return std::nullopt;
     base::Buffer value;
     value.resize(sizeof(column::Int128) + sizeof(column::BytesView));
@@ -412,6 +413,11 @@ std::optional<uint64_t> order_word(const column::Scalar& bound, const DataType& 
                 *value.as<double>() = bound.number;
             break;
         case column::Scalar::Kind::kBytes:
+            if (type.id == plan::TypeId::kUuid) {
+                if (bound.bytes.size() != sizeof(plan::Uuid)) return std::nullopt;
+                std::memcpy(value.data(), bound.bytes.data(), sizeof(plan::Uuid));
+                break;
+            }
             *value.as<column::BytesView>() = {reinterpret_cast<const uint8_t*>(bound.bytes.data()),
                                               static_cast<int64_t>(bound.bytes.size())};
             break;

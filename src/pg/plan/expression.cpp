@@ -129,6 +129,15 @@ bool ignores_collation(const std::string& name) {
     return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
+// Those among them that want one all the same, to know that it is deterministic.
+bool asks_for_collation(const std::string& name) {
+    static constexpr std::string_view kNames[] = {
+        "texteq",  "textne",     "textlike", "textnlike",   "like",
+        "notlike", "bpcharlike", "bpchareq", "bpcharnlike", "bpcharne",
+        "strpos",  "replace",    "position", "starts_with", "split_part"};
+    return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
 constexpr Oid kFirstUserObject = 16384;
 constexpr const char* kNoSuchExpression = "the engine has no such expression";
 
@@ -319,7 +328,8 @@ Translator::Result Translator::native(Node* node) {
             auto* expr = reinterpret_cast<MinMaxExpr*>(node);
             const Oid compare = pg_call(
                 [&] { return lookup_type_cache(expr->minmaxtype, TYPECACHE_CMP_PROC)->cmp_proc; });
-            if (OidIsValid(expr->inputcollid) && !orders_by_bytes(expr->inputcollid))
+            if (pg_call([&] { return type_is_collatable(expr->minmaxtype); }) &&
+                !orders_by_bytes(expr->inputcollid))
                 return refuse("the collation does not order text by bytes");
             return walk_choice(expr->op == IS_GREATEST ? ExprKind::kGreatest : ExprKind::kLeast,
                                expr->args, compare);
@@ -383,8 +393,9 @@ bool Translator::allows_collation(Oid function, Oid collation, const std::vector
     if (std::none_of(args.begin(), args.end(), is_text)) return true;
     if (is_c_collation(collation)) return true;
     if (!OidIsValid(collation)) {
-        // Only functions that look at no collation are called without one.
-        return ignores_collation(function_name(function));
+        // PostgreSQL says which collations are in conflict.
+        const std::string name = function_name(function);
+        return ignores_collation(name) && !asks_for_collation(name);
     }
     if (!has_plain_equality(collation)) {
         refuse("the collation is not deterministic");

@@ -134,8 +134,9 @@ bool is_default_equality(Oid op) {
 bool is_key_clause(const Node* clause) {
     if (!IsA(clause, OpExpr)) return false;
     const auto* call = reinterpret_cast<const OpExpr*>(clause);
-    return list_length(call->args) == 2 && is_default_equality(call->opno) &&
-           (!OidIsValid(call->inputcollid) || has_plain_equality(call->inputcollid));
+    return list_length(call->args) == 2 && is_default_equality(call->opno) && (!pg_call([&] {
+               return type_is_collatable(exprType(static_cast<Node*>(linitial(call->args))));
+           }) || has_plain_equality(call->inputcollid));
 }
 
 Lifted lift(Expr predicate, bool may_be_key) {

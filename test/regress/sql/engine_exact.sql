@@ -36,3 +36,10 @@ FROM unnest(ARRAY[
 SET max_parallel_workers_per_gather = 0;
 SELECT same('SELECT n, (CASE WHEN n = 200000 THEN float8 ''1e200'' ELSE n END)::numeric FROM (SELECT row_number() OVER (ORDER BY a.id, b.id) AS n FROM %t a JOIN %t b ON b.id % 50 = a.id % 50 WHERE b.id < 2500) x') AS result;
 RESET max_parallel_workers_per_gather;
+-- Columns of different collations: PostgreSQL says so where it asks for one.
+SELECT same(format('SELECT %s FROM (SELECT id, word COLLATE "C" AS x, word COLLATE "POSIX" AS y FROM %%t) s', e)) AS result, e
+FROM unnest('{x = y,x <> y,x LIKE y,starts_with(x\, y),strpos(x\, y),replace(x\, y\, ''a''),split_part(x\, y\, 1),greatest(x\, y),x IN (y\, ''a''),
+    nullif(x\, y),x IS DISTINCT FROM y,x || y,length(x || y),coalesce(x\, y),CASE x WHEN y THEN 1 END,md5(x || y),x::bpchar = y::bpchar}'::text[]) e;
+SELECT same('SELECT count(*) FROM (SELECT id, word COLLATE "C" AS x, word COLLATE "POSIX" AS y FROM %t) s WHERE ' || c) AS result, c
+FROM unnest(ARRAY['x NOT IN (SELECT y FROM %t, LATERAL (SELECT word COLLATE "POSIX" AS y) l)',
+    '(x, id) NOT IN (SELECT y, id FROM %t, LATERAL (SELECT word COLLATE "POSIX" AS y) l)']) c;

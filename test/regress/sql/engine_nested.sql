@@ -90,6 +90,7 @@ SELECT declared(c, split_part(c, ' ', 1) || ', ' || split_part(c, ' ', 1) || ' +
 FROM unnest('{iv interval,du interval,iv interval(3)}'::text[]) c;
 SELECT declared(c, split_part(c, ' ', 1), '{all_types.parquet,all_types.arrow}')
 FROM unnest('{ts_us timestamp(6),ts_us timestamp(3),ts_ms timestamp(3),word varchar(20),word char(30),word varchar(3),uid uuid}'::text[]) c;
+SELECT same('SELECT uid FROM %t ORDER BY uid ' || o || ' LIMIT ' || n, 'all_types') FROM unnest('{NULLS LAST,DESC,DESC NULLS LAST,NULLS FIRST}'::text[]) o, unnest('{1,7}'::int[]) n;
 -- Types of ordinary tables: passed by value, of fixed length, short, long, compressed, stored elsewhere.
 CREATE TYPE nested_color AS ENUM ('red', 'green', 'blue');
 CREATE TABLE handed_on AS SELECT g AS id, (enum_range(NULL::nested_color))[1 + g % 3] AS color, g::oid AS o, ('n' || g)::name AS n,
