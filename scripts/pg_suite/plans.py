@@ -17,12 +17,12 @@ CHOSEN = re.compile(
 
 def reads_figures(pair):
     """Functions of the tests that look for figures of one kind of node."""
-    return re.search(r"\b(hash_join_batches|explain_analyze_inc_sort_nodes\w*)\(", pair.statement)
+    return re.search(r"\b(hash_join_batches|explain_query_json|explain_analyze_inc_sort_nodes\w*)\(", pair.statement)
 
 
 def is_other_format(pair):
     """JSON, XML and YAML."""
-    is_asked = re.search(r"explain_filter\('explain.* format", pair.statement)
+    is_asked = re.search(r"explain_filter(_to_json)?\('explain.* format", pair.statement)
     return is_asked and any("LoomScan" in line for line in pair.printed)
 
 
