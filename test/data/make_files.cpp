@@ -398,7 +398,7 @@ void talks() {
 
 int main(int argc, char** argv) {
     using namespace loom::test;
-    if (argc != 2) {
+    if (argc != 2 || argv[1][0] == '-') {
         std::fprintf(stderr, "usage: loom-test-files DIR\n");
         return 2;
     }
