@@ -81,6 +81,7 @@ bool is_semi_join(const Operator& op, size_t side, const Needs& needs) {
     const auto begin = needs.begin() + static_cast<std::ptrdiff_t>(side == 0 ? 0 : left);
     return op.join == JoinType::kInner && op.predicates.empty() &&
            groups.kind == plan::OperatorKind::kAggregate && groups.aggregates.empty() &&
+           !groups.group_keys.empty() &&  // without keys there is a row even of none
            std::all_of(begin, begin + static_cast<std::ptrdiff_t>(groups.output.size()),
                        [](Need need) { return need == Need::kNone; }) &&
            are_all_columns(side == 0 ? op.probe_keys : op.build_keys, groups.output.size());

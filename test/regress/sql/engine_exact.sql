@@ -43,3 +43,6 @@ FROM unnest('{x = y,x <> y,x LIKE y,starts_with(x\, y),strpos(x\, y),replace(x\,
 SELECT same('SELECT count(*) FROM (SELECT id, word COLLATE "C" AS x, word COLLATE "POSIX" AS y FROM %t) s WHERE ' || c) AS result, c
 FROM unnest(ARRAY['x NOT IN (SELECT y FROM %t, LATERAL (SELECT word COLLATE "POSIX" AS y) l)',
     '(x, id) NOT IN (SELECT y, id FROM %t, LATERAL (SELECT word COLLATE "POSIX" AS y) l)']) c;
+-- An aggregate that nobody needs still gives a row, also of no rows.
+SELECT same('SELECT b.id FROM (SELECT ' || a || ' FROM %t x ' || j || ' JOIN %t y ON x.id = y.id WHERE y.id < ' || n || ') s, %t b WHERE b.id < 5') AS result, a, j, n
+FROM unnest('{avg(x.id),count(*),DISTINCT 1,DISTINCT x.id}'::text[]) a, unnest('{INNER,RIGHT}'::text[]) j, unnest('{-1,3}'::int[]) n;
