@@ -10,8 +10,8 @@
 #include <random>
 #include <set>
 #include <string>
-#include <thread>
-#include <variant>
+
+#include "exec/test_tables.h"
 
 namespace loom::exec {
 
@@ -31,98 +31,6 @@ constexpr uint32_t kInt4Less = 66;
 constexpr uint32_t kFloat8OfInt4 = 316;
 constexpr uint32_t kCountPairs = 2818;  // regr_count
 constexpr uint32_t kAverageOfX = 2822;  // regr_avgx
-
-// A value of the test's tables: NULL, a number or a text; or an average.
-using Value = std::variant<std::monostate, int64_t, std::string, double>;
-using Row = std::vector<Value>;
-using Rows = std::vector<Row>;
-
-bool is_null(const Value& value) {
-    return std::holds_alternative<std::monostate>(value);
-}
-
-struct Table {
-    std::vector<plan::Type> types;
-    Rows rows;
-};
-
-// Feeds a table's rows, `step` at a time.
-class TableRows final : public RowSource {
-  public:
-    TableRows(const Table& table, int64_t step) : table_(table), step_(step) {
-        for (size_t c = 0; c < table.types.size(); ++c) columns_.emplace_back();
-    }
-
-    int64_t fetch(std::span<Vector> columns) override {
-        const int64_t count = std::min(step_, static_cast<int64_t>(table_.rows.size()) - position_);
-        for (size_t c = 0; c < columns.size(); ++c) fill(c, count, &columns[c]);
-        position_ += count;
-        return count;
-    }
-
-  private:
-    struct Column {
-        base::Buffer values;
-        base::Buffer validity;
-    };
-
-    void fill(size_t c, int64_t count, Vector* vector) {
-        Column& column = columns_[c];
-        const plan::Type type = table_.types[c];
-        const int width = plan::width(physical(type));
-        column.values.resize_discarding(static_cast<uint64_t>(count) * width);
-        column.validity.resize_discarding(static_cast<uint64_t>(base::bitmap_bytes(count)));
-        for (int64_t i = 0; i < count; ++i) {
-            const Value& value = table_.rows[static_cast<size_t>(position_ + i)][c];
-            uint8_t* place = column.values.data() + i * width;
-            std::memset(place, 0xab, static_cast<size_t>(width));
-            base::put_bit(column.validity.data(), i, !is_null(value));
-            if (const auto* number = std::get_if<int64_t>(&value))
-                std::memcpy(place, number, static_cast<size_t>(width));
-            else if (const auto* text = std::get_if<std::string>(&value))
-                *reinterpret_cast<column::BytesView*>(place) = {
-                    reinterpret_cast<const uint8_t*>(text->data()),
-                    static_cast<int64_t>(text->size())};
-        }
-        *vector = Vector{};
-        vector->type = type;
-        vector->length = count;
-        vector->values = column.values.data();
-        vector->validity = column.validity.data();
-    }
-
-    const Table& table_;
-    int64_t step_;
-    int64_t position_ = 0;
-    std::vector<Column> columns_;
-};
-
-class NoHost final : public Host {
-  public:
-    void check_interrupts() override {}
-    Vector evaluate(int, std::span<const Vector>, int64_t) override {
-        throw Unrepresentable("there is nobody to ask");
-    }
-};
-
-Value value_at(const Vector& vector, int64_t row) {
-    if (vector.is_null(row)) return {};
-    switch (physical(vector.type)) {
-        case plan::Physical::kBool:
-            return int64_t{vector.as<uint8_t>()[row]};
-        case plan::Physical::kInt32:
-            return int64_t{vector.as<int32_t>()[row]};
-        case plan::Physical::kInt64:
-            return vector.as<int64_t>()[row];
-        case plan::Physical::kFloat64:
-            return vector.as<double>()[row];
-        case plan::Physical::kBytes:
-            return std::string(vector.as<column::BytesView>()[row].text());
-        default:
-            ADD_FAILURE() << "a type that the test does not know";
-            return {};
-    }
-}
 
 Rows run_engine(const Operator& root, const std::vector<Table>& tables, int64_t step, int threads,
                 uint64_t memory = 0, uint64_t* temp_bytes = nullptr) {
@@ -940,96 +848,6 @@ TEST(Query, SingleJoinsRefuseASecondMatch) {
     join.output = plan::joined_types(join);
     join.single = true;
     EXPECT_THROW(run_engine(join, tables, 100, 1), Unrepresentable);
-}
-
-// Doubles int4 values; NULL becomes -1, and multiples of ten NULL.
-class DoublingHost final : public Host {
-  public:
-    void check_interrupts() override {}
-    Vector evaluate(int expression, std::span<const Vector> args, int64_t rows) override {
-        EXPECT_EQ(std::this_thread::get_id(), thread_);
-        EXPECT_EQ(expression, 3);
-        values_.resize_discarding(static_cast<uint64_t>(rows) * 8);
-        known_.resize_discarding(static_cast<uint64_t>(base::bitmap_bytes(rows)));
-        for (int64_t i = 0; i < rows; ++i) {
-            const int64_t from = args[0].form == Form::kConstant ? 0 : i;
-            const int32_t value = args[0].is_null(from) ? 0 : args[0].as<int32_t>()[from];
-            if (value == fails_at) throw Unrepresentable("a value that the host does not like");
-            values_.as<int64_t>()[i] = args[0].is_null(from) ? -1 : int64_t{2} * value;
-            base::put_bit(known_.data(), i, args[0].is_null(from) || value % 10 != 0);
-        }
-        ++calls;
-        Vector result;
-        result.type = kInt8;
-        result.length = rows;
-        result.values = values_.data();
-        result.validity = known_.data();
-        return result;
-    }
-
-    int calls = 0;
-    int32_t fails_at = -1;
-
-  private:
-    std::thread::id thread_ = std::this_thread::get_id();
-    base::Buffer values_;
-    base::Buffer known_;
-};
-
-class HostQuery : public testing::Test {
-  protected:
-    // The doubles of 0 to kRows - 1 and a NULL, by as many threads as find something to do.
-    std::vector<Value> run(int threads) {
-        Table table{{kInt4}, {}};
-        for (int64_t i = 0; i < kRows; ++i) table.rows.push_back({i});
-        table.rows.push_back({Value()});
-        Operator shared;
-        shared.kind = OperatorKind::kShared;
-        shared.source = 0;
-        shared.output = table.types;
-        shared.inputs = {Generator::rows(0, table)};
-        Operator project;
-        project.kind = OperatorKind::kProject;
-        project.output = {kInt8};
-        Expr call;
-        call.kind = plan::ExprKind::kHost;
-        call.type = kInt8;
-        call.index = 3;
-        call.args = {plan::make_column(0, kInt4)};
-        project.expressions = {call};
-        project.inputs = {shared};
-        TableRows rows(table, kBatchRows);
-        Inputs inputs;
-        inputs.rows = {&rows};
-        Options options;
-        options.threads = threads;
-        Query query(project, std::move(inputs), options);
-        std::vector<Value> result;
-        while (const Batch* batch = query.next(host))
-            for (int64_t i = 0; i < batch->rows; ++i)
-                result.push_back(value_at(batch->columns[0], i));
-        std::sort(result.begin(), result.end());
-        return result;
-    }
-
-    static constexpr int64_t kRows = 200'000;
-    DoublingHost host;
-};
-
-TEST_F(HostQuery, HostsThreadAnswersAllWorkers) {
-    std::vector<Value> expected(kRows / 10, Value());
-    expected.emplace_back(int64_t{-1});
-    for (int64_t i = 0; i < kRows; ++i)
-        if (i % 10 != 0) expected.emplace_back(2 * i);
-    for (const int threads : {1, 2, 5}) EXPECT_EQ(run(threads), expected) << threads;
-    EXPECT_GE(host.calls, 3 * kRows / kBatchRows);
-}
-
-TEST_F(HostQuery, HostsErrorsEndTheQuery) {
-    for (const int32_t row : {0, 3, 99'999, 199'999}) {
-        host.fails_at = row;
-        for (const int threads : {1, 4}) EXPECT_THROW(run(threads), Unrepresentable);
-    }
 }
 
 TEST(Query, AppendKeepsAllRows) {

@@ -62,7 +62,6 @@ bool is_compound(const Expr& expr) {
            expr.kind != ExprKind::kParameter;
 }
 
-// A constant names a column of rows of several inputs only if it is what all of them have there.
 bool is_constant(const std::string& label) {
     if (label.empty()) return false;
     const char first = label[0];
@@ -70,6 +69,8 @@ bool is_constant(const std::string& label) {
            label == "true" || label == "false";
 }
 
+// The names of columns that several inputs have: the first's, but a constant's only if all of them
+// have it there. NULL is of any name.
 Labels appended(const std::vector<Labels>& inputs) {
     if (inputs.empty()) return {};
     Labels result = inputs[0];
@@ -77,8 +78,10 @@ Labels appended(const std::vector<Labels>& inputs) {
         bool same = true;
         bool constant = false;
         for (const Labels& input : inputs) {
-            same = same && i < input.size() && input[i] == result[i];
-            constant = constant || (i < input.size() && is_constant(input[i]));
+            if (i >= input.size() || input[i] == "null") continue;
+            if (result[i] == "null") result[i] = input[i];
+            same = same && input[i] == result[i];
+            constant = constant || is_constant(input[i]);
         }
         if (constant && !same) result[i].clear();
     }

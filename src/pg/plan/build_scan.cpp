@@ -228,6 +228,8 @@ std::optional<Core> Builder::result(Result* node, Order order) {
     foreach (cell, reinterpret_cast<List*>(node->resconstantqual)) {
         auto predicate = translate(static_cast<Node*>(lfirst(cell)), {}, "one-time filter");
         if (!predicate) return std::nullopt;
+        // PostgreSQL raises its error even if there is no row.
+        if (!cannot_fault(*predicate)) return refuse("a one-time filter that may fail");
         predicates.push_back(std::move(*predicate));
     }
     if (!add_filter(*core, predicates, plan->plan_rows)) return std::nullopt;
