@@ -1,6 +1,8 @@
 #pragma once
 // Small tables of values for tests of whole plans.
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cstring>
 #include <string>
