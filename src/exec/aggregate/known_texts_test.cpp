@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -13,28 +12,10 @@
 #include <gtest/gtest.h>
 
 #include "base/bitmap.h"
+#include "exec/aggregate/test_texts.h"
 
 namespace loom::exec {
 namespace {
-
-using column::BytesView;
-
-// Texts in blocks of their own, so that a sanitizer sees what is read beyond them.
-struct Texts {
-    explicit Texts(std::vector<std::string> from) : values(std::move(from)) {
-        for (const std::string& value : values) {
-            blocks.push_back(std::make_unique<uint8_t[]>(value.size()));
-            if (!value.empty()) std::memcpy(blocks.back().get(), value.data(), value.size());
-            views.push_back({blocks.back().get(), static_cast<int64_t>(value.size())});
-            hashes.push_back(hash_bytes(views.back().data, views.back().size));
-        }
-    }
-
-    std::vector<std::string> values;
-    std::vector<std::unique_ptr<uint8_t[]>> blocks;
-    std::vector<BytesView> views;
-    std::vector<uint64_t> hashes;
-};
 
 std::vector<uint32_t> find(const KnownTexts& known, const Texts& texts,
                            const uint8_t* validity = nullptr) {

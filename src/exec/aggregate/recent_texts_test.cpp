@@ -3,7 +3,6 @@
 #include "exec/aggregate/recent_texts.h"
 
 #include <cstring>
-#include <memory>
 #include <random>
 #include <set>
 #include <string>
@@ -12,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "base/bitmap.h"
-#include "exec/hash.h"
+#include "exec/aggregate/test_texts.h"
 #include "exec/mask.h"
 #include "exec/vector.h"
 
@@ -22,23 +21,6 @@ namespace {
 using column::BytesView;
 
 constexpr uint64_t kRoom = uint64_t{1} << 20;
-
-// Texts in blocks of their own, so that a sanitizer sees what is read beyond them.
-struct Texts {
-    explicit Texts(std::vector<std::string> from) : values(std::move(from)) {
-        for (const std::string& value : values) {
-            blocks.push_back(std::make_unique<uint8_t[]>(value.size()));
-            if (!value.empty()) std::memcpy(blocks.back().get(), value.data(), value.size());
-            views.push_back({blocks.back().get(), static_cast<int64_t>(value.size())});
-            hashes.push_back(hash_bytes(views.back().data, views.back().size));
-        }
-    }
-
-    std::vector<std::string> values;
-    std::vector<std::unique_ptr<uint8_t[]>> blocks;
-    std::vector<BytesView> views;
-    std::vector<uint64_t> hashes;
-};
 
 // Asks for all texts; says for each whether it was known ('k'), new ('n') or too long ('l').
 std::string ask(RecentTexts& recent, const Texts& texts) {
