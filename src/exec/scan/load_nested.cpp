@@ -36,7 +36,9 @@ std::optional<std::vector<int>> match_children(const DataType& file, const Layou
         any = any || children.back() >= 0;
     }
     if (any || layout.parts.empty()) return children;
-    if (file.children.size() != layout.parts.size()) return std::nullopt;
+    if (file.children.size() != layout.parts.size() ||
+        std::ranges::any_of(layout.parts, &Layout::is_dropped))
+        return std::nullopt;
     for (size_t i = 0; i < children.size(); ++i) children[i] = static_cast<int>(i);
     return children;
 }
