@@ -8,7 +8,8 @@
 
 namespace loom::base {
 
-/// Copies `size` bytes, mostly up to 32: then without a call. The blocks must not overlap.
+/// Copies `size` bytes, mostly up to 32: then without a call. The blocks must not overlap; without bytes
+/// both may be null.
 inline void copy_short(uint8_t* to, const uint8_t* from, size_t size) noexcept {
     // From both ends; what lies in the middle is copied twice.
     const auto ends = [&]<size_t width>(std::integral_constant<size_t, width>) {
@@ -19,14 +20,18 @@ inline void copy_short(uint8_t* to, const uint8_t* from, size_t size) noexcept {
         std::memcpy(to, first, width);
         std::memcpy(to + size - width, last, width);
     };
-    if (size > 32 || size < 4)
+    if (size > 32)
         std::memcpy(to, from, size);
     else if (size >= 16)
         ends(std::integral_constant<size_t, 16>());
     else if (size >= 8)
         ends(std::integral_constant<size_t, 8>());
-    else
+    else if (size >= 4)
         ends(std::integral_constant<size_t, 4>());
+    else if (size >= 2)
+        ends(std::integral_constant<size_t, 2>());
+    else if (size == 1)
+        *to = *from;
 }
 
 }  // namespace loom::base
