@@ -8,8 +8,8 @@
 
 namespace loom::base {
 
-/// Copies `size` bytes, mostly up to 32: then without a call. The blocks must not overlap; without bytes
-/// both may be null.
+/// Copies `size` bytes, mostly up to 32: then without a call. The blocks must not overlap; without
+/// bytes both may be null.
 inline void copy_short(uint8_t* to, const uint8_t* from, size_t size) noexcept {
     // From both ends; what lies in the middle is copied twice.
     const auto ends = [&]<size_t width>(std::integral_constant<size_t, width>) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "exec/compiler.h"
+#include "exec/functions.h"
 #include "exec/pipeline/aggregate_sink.h"
 #include "exec/pipeline/sort_sink.h"
 #include "exec/pipeline/top_sink.h"
@@ -141,8 +142,12 @@ Stream PlanCompiler::compile_filter(const Operator& op, Needs needs) {
 
 Stream PlanCompiler::compile_project(const Operator& op, const Needs& needs) {
     Needs below(op.inputs[0].output.size(), Need::kNone);
+    // What may raise an error is computed although nothing reads it, as PostgreSQL does.
+    const auto is_needed = [&](size_t i) {
+        return needs[i] != Need::kNone || may_raise(op.expressions[i]);
+    };
     for (size_t i = 0; i < op.expressions.size(); ++i) {
-        if (needs[i] == Need::kNone) continue;
+        if (!is_needed(i)) continue;
         if (op.expressions[i].kind == ExprKind::kColumn)
             raise_need(below[op.expressions[i].index], needs[i]);
         else
@@ -151,7 +156,7 @@ Stream PlanCompiler::compile_project(const Operator& op, const Needs& needs) {
     Stream stream = compile(op.inputs[0], below);
     std::vector<int> slots;
     for (size_t i = 0; i < op.expressions.size(); ++i)
-        slots.push_back(needs[i] == Need::kNone ? -1 : expression_slot(stream, op.expressions[i]));
+        slots.push_back(is_needed(i) ? expression_slot(stream, op.expressions[i]) : -1);
     stream.slots = std::move(slots);
     return stream;
 }

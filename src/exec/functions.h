@@ -30,6 +30,10 @@ std::span<const FunctionInfo> registered_functions();
 /// Returns one of them, or nullptr.
 const FunctionInfo* find_function(uint32_t oid);
 
+/// Returns whether computing an expression, aggregates as calls among them, may raise SqlFault or
+/// Unrepresentable for some row; where that depends on more than the functions' names, true.
+bool may_raise(const plan::Expr& expr);
+
 /// Returns the type of a call's result (precision and scale of a numeric follow from the
 /// arguments), or nothing, with `reason` for a DBA, where the engine cannot compute the call
 /// exactly. Looks at the types of `arguments` and at the values of constants.

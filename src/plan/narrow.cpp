@@ -49,38 +49,9 @@ Map map_of(const Needed& needed) {
     return map;
 }
 
-// Narrows `op` to columns that include the needed ones; says where each went.
-Map narrow(Operator& op, const Needed& needed);
-
-Map narrow_pass_through(Operator& op, Needed needed) {
-    need(op.predicates, needed);
-    for (const SortKey& key : op.sort_keys) needed[static_cast<size_t>(key.column)] = true;
-    Map map = narrow(op.inputs[0], needed);
-    remap(op.predicates, map);
-    for (SortKey& key : op.sort_keys) key.column = map[static_cast<size_t>(key.column)];
-    op.output = op.inputs[0].output;
-    return map;
-}
-
 bool only_copies(const Operator& op) {
     return std::all_of(op.expressions.begin(), op.expressions.end(),
                        [](const Expr& expr) { return expr.kind == ExprKind::kColumn; });
-}
-
-// A projection that only copies is left out: what stands above reads the columns below.
-Map narrow_project(Operator& op, const Needed& needed) {
-    keep(op.expressions, needed);
-    keep(op.output, needed);
-    Needed below(op.inputs[0].output.size());
-    need(op.expressions, below);
-    remap(op.expressions, narrow(op.inputs[0], below));
-    Map map = map_of(needed);
-    if (!only_copies(op)) return map;
-    for (int& column : map)
-        if (column >= 0) column = op.expressions[static_cast<size_t>(column)].index;
-    Operator input = std::move(op.inputs[0]);
-    op = std::move(input);
-    return map;
 }
 
 bool drops_probe(JoinType type) {
@@ -90,7 +61,79 @@ bool drops_build(JoinType type) {
     return type == JoinType::kSemi || type == JoinType::kAnti;
 }
 
-Map narrow_join(Operator& op, const Needed& needed) {
+// Makes the needed columns, in their old order, all columns of `op`.
+void select_columns(Operator& op, const Needed& needed, const Map& map) {
+    Operator project;
+    project.kind = OperatorKind::kProject;
+    project.rows = op.rows;
+    bool trivial = true;
+    for (size_t i = 0; i < needed.size(); ++i) {
+        if (!needed[i]) continue;
+        trivial = trivial && map[i] == static_cast<int>(project.expressions.size());
+        const Type type = op.output[static_cast<size_t>(map[i])];
+        project.expressions.push_back(make_column(map[i], type));
+        project.output.push_back(type);
+    }
+    if (trivial && project.output.size() == op.output.size()) return;
+    project.inputs.push_back(std::move(op));
+    op = std::move(project);
+}
+
+class Narrower {
+  public:
+    explicit Narrower(const MayRaise& may_raise) : may_raise_(may_raise) {}
+
+    // Narrows `op` to columns that include the needed ones; says where each went.
+    Map narrow(Operator& op, const Needed& needed);
+
+  private:
+    Map narrow_pass_through(Operator& op, Needed needed);
+    Map narrow_project(Operator& op, const Needed& needed);
+    Map narrow_join(Operator& op, const Needed& needed);
+    Map narrow_aggregate(Operator& op, const Needed& needed);
+    Map narrow_append(Operator& op, const Needed& needed);
+    Map narrow_shared(Operator& op);
+    Map narrow_window(Operator& op, const Needed& needed);
+
+    // Of an aggregate or a window function.
+    template <typename Call>
+    bool may_raise(const Call& call) const {
+        return std::any_of(call.filter.begin(), call.filter.end(), may_raise_) ||
+               (!call.args.empty() && may_raise_(make_call(call.function, call.type, call.args)));
+    }
+
+    const MayRaise& may_raise_;
+};
+
+Map Narrower::narrow_pass_through(Operator& op, Needed needed) {
+    need(op.predicates, needed);
+    for (const SortKey& key : op.sort_keys) needed[static_cast<size_t>(key.column)] = true;
+    Map map = narrow(op.inputs[0], needed);
+    remap(op.predicates, map);
+    for (SortKey& key : op.sort_keys) key.column = map[static_cast<size_t>(key.column)];
+    op.output = op.inputs[0].output;
+    return map;
+}
+
+// A projection that only copies is left out: what stands above reads the columns below.
+Map Narrower::narrow_project(Operator& op, const Needed& needed) {
+    Needed kept(needed);
+    for (size_t i = 0; i < kept.size(); ++i) kept[i] = kept[i] || may_raise_(op.expressions[i]);
+    keep(op.expressions, kept);
+    keep(op.output, kept);
+    Needed below(op.inputs[0].output.size());
+    need(op.expressions, below);
+    remap(op.expressions, narrow(op.inputs[0], below));
+    Map map = map_of(kept);
+    if (!only_copies(op)) return map;
+    for (int& column : map)
+        if (column >= 0) column = op.expressions[static_cast<size_t>(column)].index;
+    Operator input = std::move(op.inputs[0]);
+    op = std::move(input);
+    return map;
+}
+
+Map Narrower::narrow_join(Operator& op, const Needed& needed) {
     const size_t probe_width = op.inputs[0].output.size();
     const size_t build_width = op.inputs[1].output.size();
     Needed probe(probe_width);
@@ -134,10 +177,12 @@ Map narrow_join(Operator& op, const Needed& needed) {
     return marked;
 }
 
-Map narrow_aggregate(Operator& op, const Needed& needed) {
+Map Narrower::narrow_aggregate(Operator& op, const Needed& needed) {
     const size_t keys = op.group_keys.size();
     Needed kept(needed);
     for (size_t i = 0; i < keys; ++i) kept[i] = true;
+    for (size_t i = 0; i < op.aggregates.size(); ++i)
+        if (may_raise(op.aggregates[i])) kept[keys + i] = true;
     keep(op.output, kept);
     keep(op.aggregates, Needed(kept.begin() + static_cast<ptrdiff_t>(keys), kept.end()));
     Needed below(op.inputs[0].output.size());
@@ -155,42 +200,26 @@ Map narrow_aggregate(Operator& op, const Needed& needed) {
     return map_of(kept);
 }
 
-// Makes the needed columns, in their old order, all columns of `op`.
-void select_columns(Operator& op, const Needed& needed, const Map& map) {
-    Operator project;
-    project.kind = OperatorKind::kProject;
-    project.rows = op.rows;
-    bool trivial = true;
-    for (size_t i = 0; i < needed.size(); ++i) {
-        if (!needed[i]) continue;
-        trivial = trivial && map[i] == static_cast<int>(project.expressions.size());
-        const Type type = op.output[static_cast<size_t>(map[i])];
-        project.expressions.push_back(make_column(map[i], type));
-        project.output.push_back(type);
-    }
-    if (trivial && project.output.size() == op.output.size()) return;
-    project.inputs.push_back(std::move(op));
-    op = std::move(project);
-}
-
 // All inputs must come out alike.
-Map narrow_append(Operator& op, const Needed& needed) {
+Map Narrower::narrow_append(Operator& op, const Needed& needed) {
     for (Operator& input : op.inputs) select_columns(input, needed, narrow(input, needed));
     keep(op.output, needed);
     return map_of(needed);
 }
 
 // All operators that share rows must go on sharing them, so they keep every column.
-Map narrow_shared(Operator& op) {
+Map Narrower::narrow_shared(Operator& op) {
     const Needed all(op.output.size(), true);
     select_columns(op.inputs[0], all, narrow(op.inputs[0], all));
     return map_of(all);
 }
 
-Map narrow_window(Operator& op, const Needed& needed) {
+Map Narrower::narrow_window(Operator& op, const Needed& needed) {
     const size_t width = op.inputs[0].output.size();
     Needed below(needed.begin(), needed.begin() + static_cast<ptrdiff_t>(width));
-    const Needed calls(needed.begin() + static_cast<ptrdiff_t>(width), needed.end());
+    Needed calls(needed.begin() + static_cast<ptrdiff_t>(width), needed.end());
+    for (size_t i = 0; i < calls.size(); ++i)
+        if (may_raise(op.windows[i])) calls[i] = true;
     keep(op.windows, calls);
     std::vector<Type> types(op.output.begin() + static_cast<ptrdiff_t>(width), op.output.end());
     keep(types, calls);
@@ -218,7 +247,7 @@ Map narrow_window(Operator& op, const Needed& needed) {
     return map;
 }
 
-Map narrow(Operator& op, const Needed& needed) {
+Map Narrower::narrow(Operator& op, const Needed& needed) {
     switch (op.kind) {
         case OperatorKind::kScan:
         case OperatorKind::kRows:
@@ -248,9 +277,9 @@ Map narrow(Operator& op, const Needed& needed) {
 
 }  // namespace
 
-void drop_unused_columns(Operator& root) {
+void drop_unused_columns(Operator& root, const MayRaise& may_raise) {
     const Needed all(root.output.size(), true);
-    const Map map = narrow(root, all);
+    const Map map = Narrower(may_raise).narrow(root, all);
     select_columns(root, all, map);
 }
 

@@ -1,5 +1,7 @@
 #include "plan/narrow.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 namespace loom::plan {
@@ -36,6 +38,20 @@ Operator project(Operator input, const std::vector<int>& columns) {
         op.output.push_back(kInt);
     }
     return op;
+}
+
+// Function 154, int4div, alone can raise.
+bool is_division(const Expr& expr) {
+    return (expr.kind == ExprKind::kCall && expr.function == 154) ||
+           std::any_of(expr.args.begin(), expr.args.end(), is_division);
+}
+
+void drop_unused_columns(Operator& root) {
+    plan::drop_unused_columns(root, is_division);
+}
+
+Expr division(int a, int b) {
+    return make_call(154, kInt, {make_column(a, kInt), make_column(b, kInt)});
 }
 
 }  // namespace
@@ -114,6 +130,50 @@ TEST(Narrow, ProjectionsThatOnlyCopyAreLeftOut) {
     filter.predicates = {make_column(1, make_type(TypeId::kBool))};
     drop_unused_columns(filter);
     EXPECT_EQ(to_text(filter), "project a3, a1\n  filter a1\n    scan a (a1, a3)\n");
+}
+
+TEST(Narrow, WhatMayRaiseIsComputed) {
+    Operator below = over(OperatorKind::kProject, {scan("a", 4)});
+    below.expressions = {division(0, 1), make_column(2, kInt), make_column(3, kInt)};
+    below.output = {kInt, kInt, kInt};
+    Operator root = project(over(OperatorKind::kAppend, {below, scan("b", 3)}), {1});
+    drop_unused_columns(root);
+    EXPECT_EQ(to_text(root),
+              "append\n  project a2\n    project #154(a0, a1), a2\n      scan a (a0, a1, a2)\n"
+              "  scan b (b1)\n");
+    EXPECT_EQ(root.output.size(), 1U);
+}
+
+TEST(Narrow, AggregatesAndWindowsOfWhatMayRaiseStay) {
+    Operator aggregate = over(OperatorKind::kAggregate, {scan("a", 4)});
+    aggregate.group_keys = {make_column(2, kInt)};
+    Operator window = over(OperatorKind::kWindow, {scan("a", 4)});
+    for (int i = 0; i < 3; ++i) {
+        Aggregate call;
+        call.function = 2108;
+        call.type = kInt;
+        call.args = {i == 1 ? division(0, 1) : make_column(3, kInt)};
+        if (i == 2) call.filter = {division(0, 3)};
+        aggregate.aggregates.push_back(call);
+        WindowCall windowed;
+        windowed.function = call.function;
+        windowed.type = call.type;
+        windowed.args = call.args;
+        windowed.filter = call.filter;
+        window.windows.push_back(windowed);
+        window.output.push_back(kInt);
+    }
+    aggregate.output = {kInt, kInt, kInt, kInt};
+    Operator root = project(aggregate, {0});
+    drop_unused_columns(root);
+    ASSERT_EQ(root.inputs.size(), 1U);
+    EXPECT_EQ(root.inputs[0].aggregates.size(), 2U);
+    EXPECT_EQ(root.inputs[0].output.size(), 3U);
+    root = project(window, {0});
+    drop_unused_columns(root);
+    ASSERT_EQ(root.inputs.size(), 1U);
+    EXPECT_EQ(root.inputs[0].windows.size(), 2U);
+    EXPECT_EQ(root.inputs[0].output.size(), 3U + 2U);
 }
 
 TEST(Narrow, SortKeysSurvive) {

@@ -82,6 +82,23 @@ const FunctionInfo* find_function(uint32_t oid) {
     return function == nullptr ? nullptr : &function->info;
 }
 
+bool may_raise(const plan::Expr& expr) {
+    using plan::ExprKind;
+    if (expr.kind == ExprKind::kHost) return true;
+    if (expr.kind == ExprKind::kCall || expr.kind == ExprKind::kAnyOf ||
+        expr.kind == ExprKind::kAllOf) {
+        const FunctionInfo* function = find_function(expr.function);
+        if (function == nullptr || function->may_fault) return true;
+        // Whether a function of numerics may raise, their precision decides.
+        const auto is_numeric = [](const plan::Expr& value) {
+            return value.type.id == plan::TypeId::kNumeric;
+        };
+        if (is_numeric(expr) || std::any_of(expr.args.begin(), expr.args.end(), is_numeric))
+            return true;
+    }
+    return std::any_of(expr.args.begin(), expr.args.end(), may_raise);
+}
+
 std::optional<plan::Type> result_type(uint32_t oid, std::span<const plan::Expr> arguments,
                                       std::string* reason) {
     BoundFunction bound;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "exec/functions.h"
 #include "pg/bridge/bridge.h"
 #include "pg/guc/settings.h"
 #include "pg/plan/builder.h"
@@ -228,7 +229,7 @@ std::optional<BuiltPlan> Builder::build_top(Plan* plan) {
                       : project(std::move(built->op), std::move(outputs));
     if (!g_force && !g_shim && !is_worthwhile(result.root))
         return refuse<BuiltPlan>("there is nothing to compute");
-    plan::drop_unused_columns(result.root);
+    plan::drop_unused_columns(result.root, exec::may_raise);
     if (!check(result.root)) return std::nullopt;
     if (!subplan_reason_.empty()) result.not_pushed.push_back("Subquery: " + subplan_reason_);
     result.scan_tlist = layout.scan_tlist();

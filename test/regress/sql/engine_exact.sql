@@ -46,3 +46,10 @@ FROM unnest(ARRAY['x NOT IN (SELECT y FROM %t, LATERAL (SELECT word COLLATE "POS
 -- An aggregate that nobody needs still gives a row, also of no rows.
 SELECT same('SELECT b.id FROM (SELECT ' || a || ' FROM %t x ' || j || ' JOIN %t y ON x.id = y.id WHERE y.id < ' || n || ') s, %t b WHERE b.id < 5') AS result, a, j, n
 FROM unnest('{avg(x.id),count(*),DISTINCT 1,DISTINCT x.id}'::text[]) a, unnest('{INNER,RIGHT}'::text[]) j, unnest('{-1,3}'::int[]) n;
+-- What may raise is computed although nothing reads it, where PostgreSQL's plan does so: inputs of different types keep a
+-- UNION ALL together, with all its columns.
+SELECT same('SELECT s.id FROM (SELECT id, ' || e || ' AS x, word::varchar AS w FROM %t UNION ALL SELECT id, 1, word FROM %t) s JOIN %t t ON s.id = t.id WHERE t.id < 9') AS result, e
+FROM unnest(ARRAY['1 / (id - 5)', 'i8 * i8', 'row_number() OVER (ORDER BY id) / (id - 5)', 'nth_value(id, id - 5) OVER (ORDER BY id)', 'id + 1',
+    'coalesce(id, 1 / (id - 5))', 'exp(id * 1e3)']) e;
+SELECT same('SELECT s.id FROM (SELECT id, ' || e || ' AS x, min(word)::varchar AS w FROM %t GROUP BY id UNION ALL SELECT id, NULL, word FROM %t) s JOIN %t t ON s.id = t.id WHERE t.id < 9') AS result, e
+FROM unnest('{sum(1 / (id - 5)),sum(1e308::float8 + id) FILTER (WHERE id < 0),sum(1) FILTER (WHERE 1 / (id - 5) > 0),count(*),min(i8 * i8)}'::text[]) e;
