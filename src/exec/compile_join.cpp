@@ -51,6 +51,17 @@ int earliest_slot(const Pipeline& pipeline, int slot) {
     return slot;
 }
 
+// Values of char(n), which may have another n on the other side, become texts without trailing
+// blanks.
+std::vector<Expr> comparable(std::vector<Expr> keys) {
+    constexpr uint32_t kTextOfBpchar = 401;
+    for (Expr& key : keys)
+        if (key.type.id == plan::TypeId::kBpchar)
+            key = plan::make_call(kTextOfBpchar, plan::make_type(plan::TypeId::kText),
+                                  {std::move(key)});
+    return keys;
+}
+
 // The smaller side is built, whatever PostgreSQL chose; of a semi and an anti join only if it is
 // much smaller, since all rows of the other side have to pass before the join has rows.
 bool builds_other_side(const Operator& op) {
@@ -179,8 +190,8 @@ Stream PlanCompiler::compile_join(const Operator& op, const Needs& needs) {
     const bool swap = builds_other_side(op);
     const Operator& probe_op = op.inputs[swap ? 1 : 0];
     const Operator& build_op = op.inputs[swap ? 0 : 1];
-    const std::vector<Expr>& probe_keys = swap ? op.build_keys : op.probe_keys;
-    const std::vector<Expr>& build_keys = swap ? op.probe_keys : op.build_keys;
+    const std::vector<Expr> probe_keys = comparable(swap ? op.build_keys : op.probe_keys);
+    const std::vector<Expr> build_keys = comparable(swap ? op.probe_keys : op.build_keys);
     const JoinType type = swap ? mirrored(op.join) : op.join;
     const size_t left = op.inputs[0].output.size();
     const size_t right = op.inputs[1].output.size();

@@ -57,7 +57,23 @@ inline __int128 interval_span(const plan::Interval& value) noexcept {
     return days * 86'400'000'000 + value.microseconds;
 }
 
-/// Hashes row `row` of a plain vector.
+/// Returns a value of char(n) as far as it counts: without its trailing blanks (bcTruelen).
+inline column::BytesView without_blanks(column::BytesView bytes) noexcept {
+    while (bytes.size > 0 && bytes.data[bytes.size - 1] == ' ') --bytes.size;
+    return bytes;
+}
+
+/// Orders two values of a type of bytes: below 0, 0, above 0.
+inline int compare_texts(column::BytesView a, column::BytesView b, plan::Type type) noexcept {
+    if (type.id == plan::TypeId::kBpchar) {
+        a = without_blanks(a);
+        b = without_blanks(b);
+    }
+    return a.text().compare(b.text());
+}
+
+/// Hashes row `row` of a plain vector. Values of char(n) are equal here if all of their bytes are,
+/// which is so where they have one n.
 inline uint64_t key_hash(const Vector& vector, plan::Physical physical, int64_t row) noexcept {
     switch (physical) {
         case plan::Physical::kBytes: {

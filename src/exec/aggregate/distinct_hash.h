@@ -30,9 +30,5 @@ inline uint64_t distinct_hash(const plan::Interval& value) noexcept {
 inline uint64_t distinct_hash(column::BytesView bytes) noexcept {
     return hash_bytes(bytes.data, bytes.size);
 }
-inline column::BytesView without_blanks(column::BytesView bytes) noexcept {
-    while (bytes.size > 0 && bytes.data[bytes.size - 1] == ' ') --bytes.size;
-    return bytes;
-}
 
 }  // namespace loom::exec

@@ -4,6 +4,7 @@
 
 #include "exec/aggregate/families.h"
 #include "exec/fault.h"
+#include "exec/key.h"
 #include "sql/decimal.h"
 
 namespace loom::exec {
@@ -92,7 +93,7 @@ class ExtremeBytes final : public Accumulator {
   private:
     void offer(uint32_t group, const BytesView& value, plan::Type type) {
         if (present_[group]) {
-            const int order = value.text().compare(best_[group].text());
+            const int order = compare_texts(value, best_[group], type);
             if (maximum_ ? order <= 0 : order >= 0) return;
         }
         Vector one;

@@ -74,8 +74,8 @@ int compare_values(const Vector& a, uint32_t a_row, const Vector& b, uint32_t b_
         case Physical::kFloat64:
             return order_floats(a.as<double>()[a_row], b.as<double>()[b_row]);
         case Physical::kBytes:
-            return a.as<column::BytesView>()[a_row].text().compare(
-                b.as<column::BytesView>()[b_row].text());
+            return compare_texts(a.as<column::BytesView>()[a_row], b.as<column::BytesView>()[b_row],
+                                 a.type);
         case Physical::kInterval:
             return order(interval_span(a.as<plan::Interval>()[a_row]),
                          interval_span(b.as<plan::Interval>()[b_row]));

@@ -377,6 +377,8 @@ void best(const WindowInput& input, StoredColumn& out, bool maximum) {
 bool has_window_aggregate(uint32_t function, std::span<const plan::Type> args) {
     const auto kind = kind_of(function);
     if (!kind || !aggregate_type(function, args)) return false;
+    // Values of char(n) are not ordered by all of their bytes.
+    if (*kind != Kind::kCount && args[0].id == plan::TypeId::kBpchar) return false;
     // Numerics with scales of their own have no sums of prefixes, and equal ones are not alike.
     return *kind == Kind::kCount || plan::physical(args[0]) != Physical::kDecimal;
 }

@@ -114,6 +114,10 @@ bool Builder::add_group_keys(Operator& op, Plan* input, int columns, const AttrN
             refuse("group: the collation is not deterministic");
             return false;
         }
+        if (has_many_lengths(reinterpret_cast<Node*>(entry->expr), scope[position].type)) {
+            refuse("group: values of char(n) with more than one n");
+            return false;
+        }
         op.group_keys.push_back(
             plan::make_column(static_cast<int>(position), scope[position].type));
         op.output.push_back(scope[position].type);
@@ -143,6 +147,11 @@ bool Builder::add_aggregate(Operator& op, Core& core, Aggref* call, const Scope&
         const auto* entry = lfirst_node(TargetEntry, cell);
         auto arg = translate(reinterpret_cast<Node*>(entry->expr), scope, what.c_str());
         if (!arg) return false;
+        if ((aggregate.distinct || (call->aggfnoid != F_COUNT_ANY && !approximate)) &&
+            has_many_lengths(reinterpret_cast<Node*>(entry->expr), arg->type)) {
+            refuse(what + ": values of char(n) with more than one n");
+            return false;
+        }
         if (plan::is_text(arg->type.id) &&
             (aggregate.distinct || approximate
                  ? !has_plain_equality(call->inputcollid)

@@ -64,6 +64,10 @@ bool Builder::add_ordered_call(const Scope& scope, Aggref* call, bool groups_are
         auto* expr = reinterpret_cast<Node*>(lfirst_node(TargetEntry, cell)->expr);
         auto value = translate(expr, scope, what.c_str());
         if (!value) return false;
+        if (has_many_lengths(expr, value->type)) {
+            refuse(what + ": values of char(n) with more than one n");
+            return false;
+        }
         places.push_back(static_cast<int>(exprs->size()));
         // These aggregates leave NULLs out, but for array_agg.
         exprs->push_back(plan::value_if(filter, std::move(*value)));

@@ -166,4 +166,8 @@ bool is_arrow_table(Oid relation) {
     return is_arrow_server(server);
 }
 
+bool has_many_lengths(Node* expr, plan::Type type) {
+    return type.id == TypeId::kBpchar && exprTypmod(expr) < 0;
+}
+
 }  // namespace loom::pg

@@ -30,4 +30,8 @@ bool is_arrow_server(Oid server);
 /// Returns whether foreign table `relation` is one of arrow_fdw's.
 bool is_arrow_table(Oid relation);
 
+/// Returns whether equal values of char(n) may have other numbers of trailing blanks. Which of them
+/// stands for all depends on PostgreSQL's order of the rows.
+bool has_many_lengths(Node* expr, plan::Type type);
+
 }  // namespace loom::pg

@@ -53,3 +53,23 @@ FROM unnest(ARRAY['1 / (id - 5)', 'i8 * i8', 'row_number() OVER (ORDER BY id) / 
     'coalesce(id, 1 / (id - 5))', 'exp(id * 1e3)']) e;
 SELECT same('SELECT s.id FROM (SELECT id, ' || e || ' AS x, min(word)::varchar AS w FROM %t GROUP BY id UNION ALL SELECT id, NULL, word FROM %t) s JOIN %t t ON s.id = t.id WHERE t.id < 9') AS result, e
 FROM unnest('{sum(1 / (id - 5)),sum(1e308::float8 + id) FILTER (WHERE id < 0),sum(1) FILTER (WHERE 1 / (id - 5) > 0),count(*),min(i8 * i8)}'::text[]) e;
+-- Values of char(n) are equal, and ordered, without their trailing blanks, whatever n; other blanks and what lies below them count.
+CREATE FUNCTION padded(query text) RETURNS text LANGUAGE sql AS $$
+    SELECT same(replace(replace(query, '%a', '(SELECT id, (ARRAY[''a'', ''a '', E''a\t'', ''a b'', '''', ''é'', E''a \n'', ''a é''])[id % 9 + 1] AS t FROM %t)'),
+                        '%b', '(SELECT id, CASE WHEN id % 2 = 0 THEN ''a'' WHEN id % 3 = 0 THEN ''é    '' ELSE E''a\t  '' END AS t FROM %t WHERE id < 40)'))
+$$;
+SELECT padded(format('SELECT a.id, b.id FROM %%a a %s JOIN %%b b ON a.t::%s = b.t::%s', j, x, y)) AS result, j, x, y
+FROM unnest('{INNER,LEFT,FULL}'::text[]) j, unnest('{char(4),char(6),bpchar}'::text[]) x, unnest('{char(5),bpchar}'::text[]) y;
+SELECT padded('SELECT ' || e) AS result, e
+FROM unnest(ARRAY['id FROM %a a WHERE t::char(4) IN (SELECT t::char(6) FROM %b b)', 'id FROM %a a WHERE t::char(4) NOT IN (SELECT t::char(6) FROM %b b)',
+    'count(*) FROM %a a WHERE EXISTS (SELECT FROM %b b WHERE nullif(''a  '', b.t::bpchar) = a.t::char(4))',
+    't::char(4) AS c, count(*), min(t::char(5)), max(t::char(5)) FROM %a a GROUP BY 1', 't::bpchar AS c, count(*) > 0 FROM %a a GROUP BY 1 HAVING count(*) < 0',
+    'DISTINCT t::char(7) FROM %a a', 'count(DISTINCT t::char(7)), count(DISTINCT t::bpchar) FROM %a a',
+    't::char(4), id FROM %a a ORDER BY 1, 2', 't::bpchar, id FROM %a a ORDER BY 1 DESC, 2', 't::char(4), id FROM %a a ORDER BY 1 NULLS FIRST, 2 LIMIT 1500',
+    'id, rank() OVER (ORDER BY t::char(4)), count(*) OVER (PARTITION BY t::char(4)), max(t::char(4)) OVER (ORDER BY id), dense_rank() OVER (ORDER BY t::bpchar) FROM %a a',
+    'min(t::bpchar)::text, max(t::bpchar)::text FROM %b b', 'array_agg(t::char(4) ORDER BY t::char(4)), array_agg(id ORDER BY t::bpchar DESC, id) FROM %a a',
+    'percentile_disc(0.4) WITHIN GROUP (ORDER BY t::char(4)), mode() WITHIN GROUP (ORDER BY t::char(4)) FROM %a a',
+    'count(*) FROM (SELECT t::char(4) FROM %a a UNION SELECT t::char(6) FROM %b b) s', 'count(*) FROM (SELECT t::char(4) FROM %a a INTERSECT SELECT t::char(4) FROM %b b) s',
+    'count(*) FROM %a a WHERE (t::char(4), 1) IN (SELECT t::bpchar, 1 FROM %b b)']) e;
+SELECT coalesce(string_agg(line, chr(10)), 'none') FROM explained('SELECT count(*) FROM all_types_p a JOIN all_types_p b ON a.word::char(9) = b.word::char(7)') line WHERE line ~ 'LoomScan|join';
+DROP FUNCTION padded;
