@@ -72,6 +72,7 @@ FETCH ALL FROM h;
 CLOSE h;
 -- A query that is left half read, and one that dies with its subtransaction.
 BEGIN;
+SET LOCAL pg_loom.threads = 1; -- for the order of the rows
 DECLARE c CURSOR FOR SELECT id FROM all_types_p WHERE id >= 0;
 FETCH 3 FROM c;
 SAVEPOINT a;

@@ -158,9 +158,9 @@ RESET plan_cache_mode;
 DROP FUNCTION same_engine(text, text);
 RESET max_parallel_workers_per_gather;
 -- A subquery that is computed once, but for each row of the outer side of a nested loop.
-SELECT same('SELECT a.id AS a, x.id FROM six_h a, LATERAL (SELECT b.id FROM %t b WHERE EXISTS (SELECT FROM six_p c WHERE c.id > 1 AND a.id > 3) LIMIT 2) x');
+SELECT same('SELECT a.id AS a, x.id FROM six_h a, LATERAL (SELECT b.id FROM %t b WHERE EXISTS (SELECT FROM six_p c WHERE c.id > 1 AND a.id > 3) ORDER BY b.id LIMIT 2) x');
 SELECT same('SELECT a.id AS a, x.* FROM six_h a, LATERAL (SELECT b.id, (SELECT max(c.id + a.id) FROM six_p c) AS m FROM %t b ORDER BY b.id LIMIT 2) x');
-SELECT same('SELECT a.id AS a, x.* FROM six_h a LEFT JOIN LATERAL (SELECT b.id FROM %t b WHERE b.word > (SELECT min(c.word) FROM %t c WHERE c.id = a.id) OFFSET 3 LIMIT 4) x ON true');
+SELECT same('SELECT a.id AS a, x.* FROM six_h a LEFT JOIN LATERAL (SELECT b.id FROM %t b WHERE b.word > (SELECT min(c.word) FROM %t c WHERE c.id = a.id) ORDER BY b.id OFFSET 3 LIMIT 4) x ON true');
 -- Few rows beside many: semi and anti joins that build the other side, and distinct values that nobody needs.
 SELECT query, same('SELECT ' || query) FROM unnest(ARRAY[
     'id, word FROM %t a WHERE id < 40 AND EXISTS (SELECT FROM %t b WHERE b.i2 = a.i2)', 'id, word FROM %t a WHERE id < 40 AND NOT EXISTS (SELECT FROM %t b WHERE b.i2 = a.i2 AND b.id > 100)',
