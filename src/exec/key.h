@@ -7,6 +7,7 @@
 
 #include "exec/hash.h"
 #include "exec/vector.h"
+#include "sql/text_compare.h"
 
 namespace loom::exec {
 
@@ -57,10 +58,10 @@ inline __int128 interval_span(const plan::Interval& value) noexcept {
     return days * 86'400'000'000 + value.microseconds;
 }
 
-/// Returns a value of char(n) as far as it counts: without its trailing blanks (bcTruelen).
+/// Returns a value of char(n) as far as it counts.
 inline column::BytesView without_blanks(column::BytesView bytes) noexcept {
-    while (bytes.size > 0 && bytes.data[bytes.size - 1] == ' ') --bytes.size;
-    return bytes;
+    const sql::Bytes counting = sql::without_padding({bytes.data, bytes.size});
+    return {counting.data, counting.size};
 }
 
 /// Orders two values of a type of bytes: below 0, 0, above 0.

@@ -91,23 +91,16 @@ void order_words(const Vector& vector, int64_t count, uint64_t* words, int64_t s
                 words[i] = word_of_bytes(vector.as<uint8_t>() + i * 16, 8);
             return;
         case Physical::kBytes:
-            if (vector.type.id == plan::TypeId::kBpchar) {
-                for (int64_t i = 0; i < count; ++i) {
-                    if (vector.is_null(i)) {
-                        words[i] = 0;
-                        continue;
-                    }
-                    // What is left of a value may be shorter than the bytes that all begin with.
-                    const auto bytes = without_blanks(vector.as<column::BytesView>()[i]);
-                    words[i] =
-                        bytes.size > skip ? word_of_bytes(bytes.data + skip, bytes.size - skip) : 0;
-                }
-                return;
-            }
             for (int64_t i = 0; i < count; ++i) {
-                const auto& bytes = vector.as<column::BytesView>()[i];
+                if (vector.is_null(i)) {
+                    words[i] = 0;
+                    continue;
+                }
+                auto bytes = vector.as<column::BytesView>()[i];
+                if (vector.type.id == plan::TypeId::kBpchar) bytes = without_blanks(bytes);
+                // Without its blanks a value may be shorter than the bytes that all begin with.
                 words[i] =
-                    vector.is_null(i) ? 0 : word_of_bytes(bytes.data + skip, bytes.size - skip);
+                    bytes.size > skip ? word_of_bytes(bytes.data + skip, bytes.size - skip) : 0;
             }
             return;
     }

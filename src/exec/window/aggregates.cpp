@@ -6,6 +6,7 @@
 #include <deque>
 
 #include "exec/fault.h"
+#include "exec/key.h"
 #include "exec/query.h"
 #include "exec/window/functions.h"
 #include "sql/decimal.h"
@@ -267,11 +268,11 @@ void floats(const WindowInput& input, StoredColumn& out) {
 }
 
 template <typename T>
-bool less(const T& a, const T& b) {
+bool less(const T& a, const T& b, plan::Type type) {
     if constexpr (std::is_floating_point_v<T>)
         return std::isnan(b) ? !std::isnan(a) : a < b;  // NaN is above everything else
     else if constexpr (std::is_same_v<T, BytesView>)
-        return a.text() < b.text();
+        return compare_texts(a, b, type) < 0;
     else
         return a < b;
 }
@@ -299,7 +300,7 @@ void extreme(const WindowInput& input, StoredColumn& out, bool maximum) {
             if (!taken[seen.end]) continue;
             const T& value = values[seen.end];
             const auto beats = [&](const T& other) {
-                return maximum ? less(value, other) : less(other, value);
+                return maximum ? less(value, other, arg.type) : less(other, value, arg.type);
             };
             while (!candidates.empty() && !beats(values[candidates.back()])) candidates.pop_back();
             candidates.push_back(seen.end);
@@ -377,8 +378,6 @@ void best(const WindowInput& input, StoredColumn& out, bool maximum) {
 bool has_window_aggregate(uint32_t function, std::span<const plan::Type> args) {
     const auto kind = kind_of(function);
     if (!kind || !aggregate_type(function, args)) return false;
-    // Values of char(n) are not ordered by all of their bytes.
-    if (*kind != Kind::kCount && args[0].id == plan::TypeId::kBpchar) return false;
     // Numerics with scales of their own have no sums of prefixes, and equal ones are not alike.
     return *kind == Kind::kCount || plan::physical(args[0]) != Physical::kDecimal;
 }
