@@ -109,6 +109,7 @@ Stream PlanCompiler::compile_source(const Operator& op) {
     const bool scan = op.kind == OperatorKind::kScan;
     pipeline.name = scan ? op.name : "rows";
     (scan ? pipeline.table : pipeline.host_rows) = op.source;
+    pipeline.source_may_raise = op.may_raise;
     pipeline.source_types = op.output;
     for (size_t i = 0; i < op.output.size(); ++i) {
         Slot slot;

@@ -103,6 +103,7 @@ struct Operator {
     std::string name;                   ///< kScan: the table's name, for people
     std::vector<std::string> columns;   ///< kScan: names of the bound columns, for people
     std::vector<int32_t> host_columns;  ///< kScan, kRows: the host's numbers of the bound columns
+    bool may_raise = false;             ///< kRows: the host may meet an error of SQL on the way
 
     std::vector<Expr>
         predicates;  ///< kFilter; kJoin: residual over probe columns, then build columns

@@ -194,6 +194,7 @@ void visit(Archive& archive, Operator& op) {
     archive(op.name);
     archive(op.columns);
     archive(op.host_columns);
+    archive(op.may_raise);
     archive(op.predicates);
     archive(op.expressions);
     archive(op.join);

@@ -13,6 +13,7 @@ Operator sample() {
     scan.source = 3;
     scan.columns = {"a", "b"};
     scan.host_columns = {2, 7};
+    scan.may_raise = true;
     scan.output = {make_type(TypeId::kInt4), make_numeric(12, 2)};
     Operator aggregate;
     aggregate.kind = OperatorKind::kAggregate;
@@ -77,6 +78,7 @@ TEST(Serialise, ComesBackAsItWas) {
     EXPECT_EQ(back.frame.end_value[0].value.integer, -5);
     const Operator& aggregate = back.inputs[0].inputs[0].inputs[0];
     EXPECT_EQ(aggregate.inputs[0].host_columns, (std::vector<int32_t>{2, 7}));
+    EXPECT_TRUE(aggregate.inputs[0].may_raise);
     EXPECT_TRUE(aggregate.aggregates[0].distinct);
     EXPECT_EQ(aggregate.aggregates[0].filter[0].list[2].bytes, std::string("x\0y", 3));
 }

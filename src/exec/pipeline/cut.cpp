@@ -115,6 +115,7 @@ std::unique_ptr<CompiledPipeline> cut_at_scattered_join(CompiledPipeline& compil
     first.table = rest.table;
     first.stored = std::move(rest.stored);
     first.host_rows = rest.host_rows;
+    first.source_may_raise = std::exchange(rest.source_may_raise, false);
     first.scattered = std::move(rest.scattered);
     first.source_types = rest.source_types;
     first.slots = rest.slots;

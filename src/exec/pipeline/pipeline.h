@@ -106,6 +106,7 @@ struct Pipeline {
     int table = -1;
     std::shared_ptr<RowSet> stored;
     int host_rows = -1;
+    bool source_may_raise = false;  ///< the host may meet an error of SQL while it makes its rows
     std::vector<plan::Type> source_types;
 
     std::vector<Slot> slots;

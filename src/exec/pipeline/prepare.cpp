@@ -39,10 +39,11 @@ std::optional<Step> concrete(const Step& step, const Join& join) {
 void Pipeline::prepare() {
     std::vector<Step> planned;
     planned.swap(steps);
-    const bool may_fault = std::any_of(planned.begin(), planned.end(), [](const Step& step) {
-        return step.kind == Step::Kind::kCompute ||
-               (step.expression != nullptr && step.expression->may_fault());
-    });
+    const bool may_fault =
+        source_may_raise || std::any_of(planned.begin(), planned.end(), [](const Step& step) {
+            return step.kind == Step::Kind::kCompute ||
+                   (step.expression != nullptr && step.expression->may_fault());
+        });
     is_dead = std::any_of(planned.begin(), planned.end(), [&](const Step& step) {
         if (step.kind != Step::Kind::kJoin) return false;
         const Join& join = joins[step.join];

@@ -2,6 +2,7 @@
 
 #include "pg/bridge/bridge.h"
 #include "pg/plan/builder.h"
+#include "pg/plan/may_raise.h"
 #include "pg/plan/sql_type.h"
 
 namespace loom::pg {
@@ -89,6 +90,36 @@ bool runs_once(const Plan* plan) {
     }
 }
 
+// Whether PostgreSQL may raise an error while it computes the rows of a plan.
+bool rows_may_raise_maylongjmp(const Plan* plan) {
+    if (plan == nullptr) return false;
+    switch (nodeTag(plan)) {
+        case T_SeqScan:
+        case T_Sort:
+        case T_IncrementalSort:
+        case T_Hash:
+        case T_Material:
+        case T_Unique:
+        case T_Append:
+        case T_MergeAppend:
+        case T_Limit:
+        case T_Result:
+        case T_ValuesScan:
+            break;
+        default:
+            return true;
+    }
+    for (const List* list : {plan->targetlist, plan->qual, own_expressions_maylongjmp(plan)}) {
+        const ListCell* cell;
+        foreach (cell, list)
+            if (may_raise_maylongjmp(static_cast<Node*>(lfirst(cell)))) return true;
+    }
+    const ListCell* cell;
+    foreach (cell, further_children(plan))
+        if (rows_may_raise_maylongjmp(static_cast<const Plan*>(lfirst(cell)))) return true;
+    return rows_may_raise_maylongjmp(plan->lefttree);
+}
+
 struct Volatile {
     const PlannedStmt* statement;
 };
@@ -164,6 +195,7 @@ std::optional<Built> Builder::rows(Plan* plan) {
     source.kind = OperatorKind::kRows;
     source.source = static_cast<int>(row_plans_.size());
     source.rows = plan->plan_rows;
+    source.may_raise = pg_call([&] { return rows_may_raise_maylongjmp(plan); });
     std::vector<plan::Expr> exprs;
     const ListCell* cell;
     foreach (cell, plan->targetlist) {

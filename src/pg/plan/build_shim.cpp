@@ -111,6 +111,7 @@ std::optional<Core> Builder::shimmed(Plan* plan) {
     core.op.kind = OperatorKind::kRows;
     core.op.source = static_cast<int>(row_plans_.size());
     core.op.rows = plan->qual == NIL ? plan->plan_rows : 0;
+    core.op.may_raise = !IsA(child, SeqScan);
     const ListCell* cell;
     foreach (cell, columns) {
         auto* column = static_cast<Node*>(lfirst(cell));

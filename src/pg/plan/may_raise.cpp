@@ -123,8 +123,12 @@ bool raises_maylongjmp(Node* node, void*) {
 
 }  // namespace
 
+bool may_raise_maylongjmp(Node* node) {
+    return raises_maylongjmp(node, nullptr);
+}
+
 bool may_raise(Node* node) {
-    return pg_call([&] { return raises_maylongjmp(node, nullptr); });
+    return pg_call([&] { return may_raise_maylongjmp(node); });
 }
 
 }  // namespace loom::pg

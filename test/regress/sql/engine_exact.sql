@@ -73,3 +73,18 @@ FROM unnest(ARRAY['id FROM %a a WHERE t::char(4) IN (SELECT t::char(6) FROM %b b
     'count(*) FROM %a a WHERE (t::char(4), 1) IN (SELECT t::bpchar, 1 FROM %b b)']) e;
 SELECT coalesce(string_agg(line, chr(10)), 'none') FROM explained('SELECT count(*) FROM all_types_p a JOIN all_types_p b ON a.word::char(9) = b.word::char(7)') line WHERE line ~ 'LoomScan|join';
 DROP FUNCTION padded;
+-- Rows of an ordinary table are asked for, and raise their errors, also where a join has nothing to join them with.
+CREATE TABLE raising AS SELECT n FROM generate_series(1, 20000) n;
+ANALYZE raising;
+SET enable_nestloop = off;
+SET enable_mergejoin = off;
+SELECT count(*) FROM raising r JOIN six_p t ON r.n = t.id AND t.id < 0 WHERE 1 / (r.n - 1) >= 0;
+SELECT count(*) FROM raising r JOIN six_p t ON r.n = t.id JOIN six_p u ON r.n = u.id AND u.id < 0 WHERE 1 / (r.n - 1) >= 0;
+SELECT count(*) FROM raising r JOIN six_p t ON r.n = t.id AND t.id < 0 WHERE r.n > 0;
+SET pg_loom.enabled = off;
+SELECT count(*) FROM raising r JOIN six_p t ON r.n = t.id AND t.id < 0 WHERE 1 / (r.n - 1) >= 0;
+SELECT count(*) FROM raising r JOIN six_p t ON r.n = t.id JOIN six_p u ON r.n = u.id AND u.id < 0 WHERE 1 / (r.n - 1) >= 0;
+RESET pg_loom.enabled;
+RESET enable_nestloop;
+RESET enable_mergejoin;
+DROP TABLE raising;
