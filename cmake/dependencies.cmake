@@ -7,6 +7,9 @@ pkg_check_modules(BROTLI REQUIRED IMPORTED_TARGET libbrotlidec libbrotlienc libb
 pkg_check_modules(DEFLATE REQUIRED IMPORTED_TARGET libdeflate)
 find_package(Snappy REQUIRED)
 find_package(fmt REQUIRED)
+# The static one, so that the extension needs no further package.
+set(Boost_USE_STATIC_LIBS ON)
+find_package(Boost REQUIRED CONFIG COMPONENTS context)
 find_program(LOOM_FLATC flatc REQUIRED)
 if(LOOM_BUILD_TESTS)
     find_package(GTest REQUIRED)
