@@ -23,6 +23,11 @@ struct FunctionInfo {
     bool may_fault = false;  ///< can raise SqlFault or Unrepresentable
     /// Bit i set: argument i must be a constant (a format, a scale, a field's name).
     uint32_t constant_arguments = 0;
+    /// The definition in src/sql that computes one value, as C++ names it, for code that is
+    /// generated: `loom::sql::integer_add<int, short int>`. Empty where the engine has more than
+    /// such a definition. It takes the arguments and, if may_fault, a Fault&.
+    std::string definition;
+    bool swapped = false;  ///< `definition` takes its two arguments in the other order
 };
 
 /// Returns every function, each once, by ascending OID.

@@ -9,11 +9,11 @@
 using int8_t = signed char;
 using int16_t = short;
 using int32_t = int;
-using int64_t = long long;
+using int64_t = long;  // as on the host, so that both name instances of templates alike
 using uint8_t = unsigned char;
 using uint16_t = unsigned short;
 using uint32_t = unsigned int;
-using uint64_t = unsigned long long;
+using uint64_t = unsigned long;
 #else
 #include <cstdint>
 /// Inlined into kernels of any instruction set, so that the loop around it decides how it is

@@ -41,14 +41,18 @@ void add_order(std::vector<Function>& out, TypeId a, TypeId b,
     add(Comparison::kLess, make_function<sql::less<Order, A, B>>(oids[2], names[2], yes, a, b));
     add(Comparison::kLessEqual,
         make_function<sql::less_equal<Order, A, B>>(oids[3], names[3], yes, a, b));
-    const auto exchanged = [&](Comparison comparison, Kernel kernel, size_t at) {
-        Function function = make_function<sql::less<Order, A, B>>(oids[at], names[at], yes, a, b);
+    const auto exchanged = [&](Comparison comparison, Function function, Kernel kernel) {
+        std::swap(function.info.types[0], function.info.types[1]);
+        function.info.swapped = true;
         function.kernel = kernel;
         add(comparison, std::move(function));
     };
-    exchanged(Comparison::kGreater, swapped_kernel<best_kernel<sql::less<Order, B, A>>>, 4);
-    exchanged(Comparison::kGreaterEqual, swapped_kernel<best_kernel<sql::less_equal<Order, B, A>>>,
-              5);
+    exchanged(Comparison::kGreater,
+              make_function<sql::less<Order, B, A>>(oids[4], names[4], yes, b, a),
+              swapped_kernel<best_kernel<sql::less<Order, B, A>>>);
+    exchanged(Comparison::kGreaterEqual,
+              make_function<sql::less_equal<Order, B, A>>(oids[5], names[5], yes, b, a),
+              swapped_kernel<best_kernel<sql::less_equal<Order, B, A>>>);
     Function order =
         make_function<sql::three_way<Order, A, B>>(oids[6], names[6], TypeId::kInt4, a, b);
     add(Comparison::kOrder, std::move(order));

@@ -4,6 +4,7 @@
 // looks at the rows that count, one by one.
 
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -184,6 +185,17 @@ Kernel best_kernel() {
     }
 }
 
+/// Returns how C++ names a function, as the compiler prints it: with a static function of a
+/// template's instance whole, its arguments included.
+template <auto kFunction>
+std::string definition_name() {
+    const std::string_view text = __PRETTY_FUNCTION__;
+    const size_t begin = text.find("kFunction = ") + std::string_view("kFunction = ").size();
+    std::string_view name = text.substr(begin, text.find_first_of(";]", begin) - begin);
+    if (name.starts_with('&')) name.remove_prefix(1);
+    return std::string(name);
+}
+
 /// Registers a definition whose result has no modifier.
 template <auto kFunction>
 Function make_function(uint32_t oid, std::string name, plan::TypeId result, plan::TypeId first,
@@ -197,6 +209,7 @@ Function make_function(uint32_t oid, std::string name, plan::TypeId result, plan
     function.info.types[0] = first;
     function.info.types[1] = second;
     function.info.may_fault = S::kFaults;
+    function.info.definition = definition_name<kFunction>();
     function.kernel = best_kernel<kFunction>();
     return function;
 }

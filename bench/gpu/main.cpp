@@ -1,0 +1,292 @@
+// The Star Schema Benchmark on a device, without PostgreSQL: time of the device and of the whole
+// run, checked against the CPU engine.
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "compare.h"
+#include "gpu/codegen/expression_text.h"
+#include "gpu/driver/cuda_device.h"
+#include "gpu/driver/host_compiler.h"
+#include "gpu/driver/host_device.h"
+#include "gpu/driver/nvrtc_compiler.h"
+#include "ssb_plans.h"
+
+namespace loom::gpu {
+namespace {
+
+constexpr const char* kHelp = R"(loom-gpu-bench runs the Star Schema Benchmark's plans on a device.
+
+Usage:
+  loom-gpu-bench DIRECTORY [OPTION]...
+
+DIRECTORY holds what `loom-datagen ssb` writes.
+
+  --host           the host's processor in the place of a device
+  --rounds=NUMBER  runs of each query (default 7); medians are shown
+  --no-check       without the CPU engine's answers
+  --cache=FOLDER   keeps compiled kernels
+  --json=FILE      writes the figures there
+  --kernels        shows each kernel's time
+  --sweep          tries other ways to write each query's last kernel
+)";
+
+struct Options {
+    std::string directory;
+    bool host = false;
+    bool check = true;
+    int rounds = 7;
+    bool kernels = false;
+    bool sweep = false;
+    std::string cache;
+    std::string json;
+};
+
+std::optional<Options> parse(int argc, char** argv) {
+    Options options;
+    for (int i = 1; i < argc; ++i) {
+        const std::string_view arg = argv[i];
+        const auto value = [&](std::string_view name) -> std::optional<std::string> {
+            if (!arg.starts_with(name)) return std::nullopt;
+            return std::string(arg.substr(name.size()));
+        };
+        if (arg == "--host")
+            options.host = true;
+        else if (arg == "--no-check")
+            options.check = false;
+        else if (arg == "--kernels")
+            options.kernels = true;
+        else if (arg == "--sweep")
+            options.sweep = true;
+        else if (const auto rounds = value("--rounds="))
+            options.rounds = std::max(1, std::atoi(rounds->c_str()));
+        else if (const auto cache = value("--cache="))
+            options.cache = *cache;
+        else if (const auto json = value("--json="))
+            options.json = *json;
+        else if (arg.starts_with("--") || !options.directory.empty())
+            return std::nullopt;
+        else
+            options.directory = arg;
+    }
+    return options.directory.empty() ? std::nullopt : std::optional(options);
+}
+
+double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+}
+
+struct Line {
+    std::string name;
+    double first = 0;    // the whole of the first run
+    double compile = 0;  // in it
+    double load = 0;     // in it
+    double device = 0;
+    double total = 0;
+    double cpu = 0;
+    bool right = true;
+    std::string kernel;
+    std::string launches;
+    std::vector<std::string> rows;
+};
+
+class Bench {
+  public:
+    Bench(const Options& options, Device& device, Compiler& compiler)
+        : options_(options),
+          device_(device),
+          modules_(device, compiler, {.folder = options.cache}),
+          threads_(static_cast<int>(std::max(1U, std::thread::hardware_concurrency()))),
+          columns_(device, threads_),
+          inputs_(open_ssb(options.directory)) {}
+
+    bool run() {
+        const auto rows = static_cast<double>(inputs_.tables[0].files[0].reader->row_count());
+        fmt::print("{}, {} rows\n", device_.facts().name, static_cast<int64_t>(rows));
+        fmt::print("{:5} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}  {}\n", "query", "load ms",
+                   "compile ms", "device ms", "total ms", "cpu ms", "answer", "kernel");
+        bool right = true;
+        double sum = 0;
+        double log_total = 0;
+        for (const SsbQuery& query : ssb_queries(rows)) {
+            const Line line = measure(query);
+            fmt::print("{:5} {:10.1f} {:10.1f} {:10.3f} {:10.3f} {:10.1f} {:>10}  {}\n", line.name,
+                       line.load, line.compile, line.device, line.total, line.cpu,
+                       !options_.check ? "-"
+                       : line.right    ? "same"
+                                       : "DIFFERS",
+                       line.kernel);
+            std::fflush(stdout);
+            if (options_.kernels) fmt::print("{}", line.launches);
+            if (options_.sweep) right = sweep(query, line) && right;
+            right = right && line.right;
+            sum += line.device;
+            log_total += std::log(line.total);
+            lines_.push_back(line);
+        }
+        fmt::print(
+            "device ms in all: {:.3f}; geometric mean of total ms: {:.3f}; device memory: {:.1f} "
+            "GB\n",
+            sum, std::exp(log_total / static_cast<double>(lines_.size())),
+            static_cast<double>(columns_.bytes()) / 1e9);
+        if (!options_.json.empty()) write_json();
+        return right;
+    }
+
+  private:
+    // Prints the ways to write a kernel that are faster than the one that is chosen.
+    bool sweep(const SsbQuery& query, const Line& chosen) {
+        struct Way {
+            std::string name;
+            KernelChoices choices;
+        };
+        std::vector<Way> ways;
+        for (const bool carry : {false, true})
+            for (const bool ahead : {false, true})
+                for (const auto& [threads, blocks] :
+                     {std::pair(1024U, 1), std::pair(1024U, 2), std::pair(512U, 3)})
+                    for (const int stages : {1, 2, 3})
+                        ways.push_back(
+                            {fmt::format("{}{}{} x {}, {} stages", carry ? "carry, " : "",
+                                         ahead ? "ahead, " : "", blocks, threads, stages),
+                             {carry, ahead, blocks, stages, threads}});
+        std::vector<std::pair<double, std::string>> found;
+        bool right = true;
+        for (const Way& way : ways) {
+            DeviceContext context{device_, modules_, columns_, way.choices};
+            std::vector<double> device;
+            std::string kernel;
+            try {
+                for (int round = 0; round < 6; ++round) {
+                    RunTimes times;
+                    const auto rows = run_aggregate(context, query.aggregate, inputs_, &times);
+                    if (round == 0) {
+                        right =
+                            right && rows_of(*rows, query.aggregate.output.size()) == chosen.rows;
+                        kernel = describe(times.kernels.back());
+                        continue;
+                    }
+                    device.push_back(times.device);
+                }
+            } catch (const DeviceError& error) {
+                kernel = error.what();
+                device = {1e9};
+            }
+            found.emplace_back(median(device), fmt::format("{}; {}", way.name, kernel));
+        }
+        std::sort(found.begin(), found.end());
+        for (size_t i = 0; i < std::min<size_t>(5, found.size()); ++i)
+            fmt::print("        {:10.3f}  {}\n", found[i].first, found[i].second);
+        if (!right) fmt::print("        another answer\n");
+        return right;
+    }
+
+    static std::string describe(const Launch& launch) {
+        return fmt::format("{} registers, {} B local, {} KB shared, {} x {} threads",
+                           launch.kernel.registers, launch.kernel.local_bytes,
+                           launch.grid.shared_bytes / 1024, launch.grid.blocks,
+                           launch.grid.threads);
+    }
+
+    Line measure(const SsbQuery& query) {
+        Line line;
+        line.name = query.name;
+        DeviceContext context{device_, modules_, columns_};
+        std::vector<std::string> found;
+        std::vector<double> device;
+        std::vector<double> total;
+        for (int round = 0; round <= options_.rounds; ++round) {
+            RunTimes times;
+            const auto rows = run_aggregate(context, query.aggregate, inputs_, &times);
+            if (round == 0) {
+                found = rows_of(*rows, query.aggregate.output.size());
+                line.first = times.total;
+                line.load = times.load;
+                line.compile = times.compile;
+                line.kernel = describe(times.kernels.back());
+                continue;
+            }
+            device.push_back(times.device);
+            total.push_back(times.total);
+            line.launches.clear();
+            for (const Launch& launch : times.kernels)
+                line.launches +=
+                    fmt::format("        {:10.3f}  {}\n", launch.milliseconds, launch.name);
+        }
+        line.rows = found;
+        line.device = median(device);
+        line.total = median(total);
+        if (options_.check) {
+            const auto begin = std::chrono::steady_clock::now();
+            line.right = found == rows_on_cpu(query.aggregate, inputs_, threads_);
+            line.cpu =
+                std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
+                    .count();
+        }
+        return line;
+    }
+
+    void write_json() const {
+        std::FILE* file = std::fopen(options_.json.c_str(), "w");
+        if (file == nullptr) return;
+        fmt::print(file, "{{\"device\": \"{}\", \"queries\": [\n", device_.facts().name);
+        for (size_t i = 0; i < lines_.size(); ++i)
+            fmt::print(file,
+                       "{{\"query\": \"{}\", \"load_ms\": {:.3f}, \"compile_ms\": {:.3f}, "
+                       "\"device_ms\": {:.4f}, \"total_ms\": {:.4f}, \"cpu_ms\": {:.3f}}}{}\n",
+                       lines_[i].name, lines_[i].load, lines_[i].compile, lines_[i].device,
+                       lines_[i].total, lines_[i].cpu, i + 1 < lines_.size() ? "," : "");
+        fmt::print(file, "]}}\n");
+        std::fclose(file);
+    }
+
+    const Options& options_;
+    Device& device_;
+    ModuleCache modules_;
+    int threads_;
+    ColumnStore columns_;
+    exec::Inputs inputs_;
+    std::vector<Line> lines_;
+};
+
+int run(const Options& options) {
+    std::string reason;
+    const std::unique_ptr<Device> device = options.host ? open_host_device() : open_cuda_device(0);
+    const std::unique_ptr<Compiler> compiler =
+        options.host ? make_host_compiler(&reason)
+                     : make_nvrtc_compiler(&reason, device->facts().driver_version);
+    if (compiler == nullptr) {
+        fmt::print(stderr, "loom-gpu-bench: {}\n", reason);
+        return 2;
+    }
+    return Bench(options, *device, *compiler).run() ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace loom::gpu
+
+int main(int argc, char** argv) {
+    const auto options = loom::gpu::parse(argc, argv);
+    if (!options) {
+        std::fputs(loom::gpu::kHelp, stderr);
+        return 2;
+    }
+    try {
+        return loom::gpu::run(*options);
+    } catch (const loom::gpu::NotInKernels& refused) {
+        std::fprintf(stderr, "loom-gpu-bench: not in kernels: %s\n", refused.reason.c_str());
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "loom-gpu-bench: %s\n", error.what());
+    }
+    return 2;
+}

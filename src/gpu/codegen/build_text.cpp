@@ -1,0 +1,167 @@
+// What becomes of the rows of build sides: numbers for their groups, bitmaps and codes by key.
+
+#include <algorithm>
+
+#include "gpu/codegen/tile_writer.h"
+
+namespace loom::gpu {
+
+namespace {
+
+constexpr uint32_t kBuildThreads = 256;
+
+class BuildWriter : public TileWriter {
+  public:
+    BuildWriter(KernelFile& file, const Pipeline& pipeline, const PipelineData& data,
+                const BuildTable& made)
+        : TileWriter(file, pipeline, data, kChoices), made_(made) {
+        if (!pipeline.joins.empty()) throw NotInKernels{"a join in a build side"};
+    }
+
+    /// Adds the function that goes through the rows, and returns the shared memory that it takes.
+    uint32_t write(const std::string& name, const BlockLimits& limits) {
+        SharedMemory memory(limits.shared_bytes);
+        plan(memory, std::min(limits.threads, kBuildThreads));
+        write_rows();
+        file_.add_function(name, body_);
+        return memory.bytes();
+    }
+
+  protected:
+    bool sink_reads_code(int) const override { return false; }
+
+    bool field_reads(int slot) const {
+        return std::any_of(made_.fields.begin(), made_.fields.end(),
+                           [&](const GroupField& field) { return field_slot(field) == slot; });
+    }
+    int field_slot(const GroupField& field) const {
+        return slot_of(pipeline_.payload[static_cast<size_t>(field.payload)],
+                       "a key of the groups");
+    }
+
+    void write_set() {
+        body_ += fmt::format(
+            "const WordSet set{{room_at<uint64_t>({}), room_at<uint32_t>({}), "
+            "room_at<uint64_t>({}), room_at<uint32_t>({}), {}}};\n",
+            word(made_.set_words), word(made_.set_numbers), word(made_.set_in_order),
+            word(made_.set_count), word32(made_.set_slots));
+    }
+
+    /// Returns the word that stands for a row's values of the group keys.
+    std::string group_word() {
+        std::string result;
+        for (const GroupField& field : made_.fields) {
+            const int slot = field_slot(field);
+            const std::string above =
+                fmt::format("(uint64_t{{{}}} - {})", slots_.offset(slot, body_),
+                            word(static_cast<uint64_t>(field.column.min) -
+                                 static_cast<uint64_t>(field.column.origin)));
+            const std::string valid = slots_.valid(slot, body_);
+            const std::string value = valid.empty() ? above
+                                                    : fmt::format("({} ? {} : {})", valid, above,
+                                                                  word(uint64_t{1} << field.bits));
+            result += fmt::format("{}{} << {}", result.empty() ? "" : " | ", value,
+                                  word32(static_cast<uint64_t>(field.shift)));
+        }
+        return result;
+    }
+
+    static inline const KernelChoices kChoices = {};
+    const BuildTable& made_;
+};
+
+// Gives each combination of group keys a number.
+class NumberWriter final : public BuildWriter {
+  public:
+    using BuildWriter::BuildWriter;
+
+  protected:
+    bool sink_reads(int slot) const override { return field_reads(slot); }
+    void write_sink(std::string_view) override {
+        write_set();
+        const std::string value = group_word();
+        body_ += fmt::format("set.insert({});\n", value);
+    }
+};
+
+// Sets the keys' bits, and writes the numbers of their groups.
+class KeyWriter final : public BuildWriter {
+  public:
+    using BuildWriter::BuildWriter;
+
+  protected:
+    bool sink_reads(int slot) const override {
+        return field_reads(slot) || slot_of(pipeline_.key, "a key") == slot;
+    }
+    void write_sink(std::string_view leave) override {
+        const int key = slot_of(pipeline_.key, "a key");
+        const std::string valid = slots_.valid(key, body_);
+        if (!valid.empty()) body_ += fmt::format("if (!{}) {}\n", valid, leave);
+        const std::string offset = slots_.offset(key, body_);
+        body_ += fmt::format("const uint32_t x = {};\n", place(offset, slots_.column(key), made_));
+        body_ += fmt::format(
+            "if (set_bit(room_at<uint32_t>({}), x)) room_at<Status>({})->duplicate_keys = 1;\n",
+            word(made_.bitmap), word(data_.status));
+        if (made_.fields.empty()) return;
+        write_set();
+        const char* type = made_.code_bytes == 1 ? "uint8_t" : "uint16_t";
+        const std::string value = group_word();
+        body_ += fmt::format("room_at<{0}>({1})[x] = static_cast<{0}>(set.find({2}));\n", type,
+                             word(made_.codes), value);
+    }
+};
+
+// The blocks of threads of one kernel, shared out among the pipelines of a program.
+class Dispatch {
+  public:
+    explicit Dispatch(KernelFile& file) : file_(file) {}
+
+    void add(const std::string& function, uint32_t blocks) {
+        body_ += fmt::format("if (at < {0}) {{ {1}(p, at, {0}, fault); break; }}\nat -= {0};\n",
+                             file_.word32(blocks), function);
+        blocks_ += blocks;
+    }
+    void finish(const std::string& kernel, uint64_t status) {
+        if (blocks_ == 0) return;
+        file_.add_kernel(
+            kernel, "uint32_t at = block_index();\ndo {\n" + body_ + "} while (false);\n", status);
+        file_.kernel.grids.push_back(blocks_);
+    }
+
+  private:
+    KernelFile& file_;
+    std::string body_;
+    uint32_t blocks_ = 0;
+};
+
+}  // namespace
+
+KernelText write_builds(const std::vector<BuildPipeline>& builds, const BlockLimits& limits) {
+    KernelFile file;
+    file.kernel.threads = std::min(limits.threads, kBuildThreads);
+    Dispatch numbers(file);
+    Dispatch keys(file);
+    uint64_t status = 0;
+    for (size_t i = 0; i < builds.size(); ++i) {
+        const auto& [pipeline, data, made] = builds[i];
+        status = data->status;
+        const uint32_t blocks = std::min(data->span_count, limits.blocks);
+        const size_t look_ups = file.kernel.look_ups.size();
+        const auto write = [&](auto writer, const std::string& name, Dispatch& dispatch) {
+            file.kernel.shared_bytes =
+                std::max(file.kernel.shared_bytes, writer.write(name, limits));
+            if (blocks > 0) dispatch.add(name, blocks);
+        };
+        if (!made->fields.empty())
+            write(NumberWriter(file, *pipeline, *data, *made), fmt::format("number_{}", i),
+                  numbers);
+        write(KeyWriter(file, *pipeline, *data, *made), fmt::format("build_{}", i), keys);
+        for (size_t k = look_ups; k < file.kernel.look_ups.size(); ++k)
+            file.kernel.look_ups[k].pipeline = static_cast<int>(i);
+    }
+    numbers.finish("number_groups", status);
+    keys.finish("build", status);
+    return file.finish();
+}
+
+}  // namespace loom::gpu

@@ -1,0 +1,100 @@
+#pragma once
+// Expressions as text of kernels.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "plan/expr.h"
+
+namespace loom::gpu {
+
+/// What kernels cannot compute; `reason` is for a DBA.
+struct NotInKernels {
+    std::string reason;
+};
+
+/// Returns the C++ type that holds a value in a kernel. Raises NotInKernels.
+std::string value_type(plan::Type type);
+
+/// A value that the text so far has computed: C++ expressions without side effects.
+struct TextValue {
+    std::string value;
+    std::string valid;  ///< whether it is not NULL; empty: it never is
+
+    std::string known() const { return valid.empty() ? "true" : valid; }
+};
+
+/// The 64-bit words that a kernel takes. Numbers, sizes and addresses are arguments and no text, so
+/// that plans of one shape share one kernel.
+class KernelWords {
+  public:
+    /// Adds a word and returns how a kernel reads it.
+    std::string add(uint64_t word);
+    std::string add(const void* address) { return add(reinterpret_cast<uint64_t>(address)); }
+    /// Adds a word that follows from a dictionary: see LookUp.
+    int reserve();
+    void set(int at, uint64_t word) { words_[static_cast<size_t>(at)] = word; }
+    static std::string read(int at);
+    const std::vector<uint64_t>& words() const noexcept { return words_; }
+
+  private:
+    std::vector<uint64_t> words_;
+};
+
+/// A byte for each text of a dictionary, and one more for NULL: what `predicate`, a condition on
+/// one slot of texts, says of it. 0 is false, 1 true, 2 NULL. Or a bit for each that it is true of,
+/// the first on top of a word.
+struct LookUp {
+    int pipeline = 0;  ///< of those that share a module
+    int slot = -1;
+    plan::Expr predicate;
+    bool bitmap = false;
+    int word = -1;  ///< which of the kernel's words is its address; the next is the count of texts
+};
+
+/// Where an expression's columns come from.
+class ValueSource {
+  public:
+    virtual ~ValueSource() = default;
+    /// Returns a slot's value, for texts their code; may append statements.
+    virtual TextValue slot(int slot, std::string& out) = 0;
+    /// Statements between these are a block of their own: what they declare ends with it.
+    virtual void open_block() = 0;
+    virtual void close_block() = 0;
+    /// Whether the slot holds codes of a dictionary whose texts the host knows.
+    virtual bool has_dictionary(int slot) const = 0;
+};
+
+/// Appends statements to a kernel's text. What may fault is computed for those rows only for which
+/// PostgreSQL computes it, and reports to `fault`.
+class ExpressionWriter {
+  public:
+    ExpressionWriter(ValueSource& source, std::span<const plan::ParameterValue> parameters,
+                     KernelWords& words, std::vector<LookUp>& look_ups)
+        : source_(source), parameters_(parameters), words_(words), look_ups_(look_ups) {}
+
+    /// Appends what computes `expr` and returns its value. Raises NotInKernels.
+    TextValue write(const plan::Expr& expr, std::string& out);
+
+  private:
+    TextValue constant(const plan::Expr& expr);
+    TextValue call(const plan::Expr& expr, std::string& out);
+    TextValue connective(const plan::Expr& expr, std::string& out);
+    TextValue test(const plan::Expr& expr, std::string& out);
+    TextValue choice(const plan::Expr& expr, std::string& out);
+    TextValue coalesce(const plan::Expr& expr, std::string& out);
+    TextValue any_of(const plan::Expr& expr, std::string& out);
+    TextValue look_up(int slot, const plan::Expr& expr, std::string& out);
+    std::string scalar(plan::Type type, const column::Scalar& value);
+    std::string name() { return "x" + std::to_string(names_++); }
+
+    ValueSource& source_;
+    std::span<const plan::ParameterValue> parameters_;
+    KernelWords& words_;
+    std::vector<LookUp>& look_ups_;
+    int names_ = 0;
+};
+
+}  // namespace loom::gpu

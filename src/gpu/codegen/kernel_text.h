@@ -1,0 +1,127 @@
+#pragma once
+// Pipelines as text of kernels, once it is known how their data lies in device memory.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "gpu/codegen/expression_text.h"
+#include "gpu/codegen/pipeline.h"
+#include "gpu/driver/device.h"
+#include "gpu/memory/column_layout.h"
+
+namespace loom::gpu {
+
+/// A column of a build side that is a key of the groups: so many bits of a word.
+struct GroupField {
+    int payload = -1;  ///< of the join
+    ScanColumn column;
+    int shift = 0;
+    int bits = 0;  ///< the value above the column's least; with `null_bit` above it: 1 is NULL
+    bool null_bit = false;
+};
+
+/// The rows of a build side by key: a bitmap of the keys that are there and, if columns of it are
+/// keys of the groups, a number for each combination of theirs (`codes`; all bits set: no row).
+struct BuildTable {
+    ScanColumn key;
+    int64_t origin = 0;  ///< place 0 of bitmap and codes; a multiple of 32
+    uint64_t span = 0;   ///< places
+    DeviceAddress bitmap = 0;
+    DeviceAddress codes = 0;  ///< 0: none
+    int code_bytes = 0;       ///< 1 or 2
+    std::vector<GroupField> fields;
+    // A WordSet of the fields' combinations.
+    DeviceAddress set_words = 0;
+    DeviceAddress set_numbers = 0;
+    DeviceAddress set_in_order = 0;
+    DeviceAddress set_count = 0;
+    uint32_t set_slots = 0;
+};
+
+/// Where a group's number comes from.
+struct GroupPart {
+    int join = -1;  ///< its build side's code
+    int slot = -1;  ///< or a column of the scan: its value above the least; behind all: NULL
+    std::vector<int> keys;  ///< the keys of the aggregate that it stands for, in the fields' order
+    uint64_t most = 1;      ///< numbers that there can be
+};
+
+/// One sum or count that groups keep.
+struct Accumulator {
+    enum class Kind : uint8_t { kRows, kSum };
+    Kind kind = Kind::kRows;
+    plan::Expr argument;             ///< kSum; kRows: rows where it is not NULL, if there is one
+    std::vector<plan::Expr> filter;  ///< nothing or one condition
+    bool counts_argument = false;    ///< kRows: `argument` is there
+};
+
+/// Where the results of the last pipeline go: for each accumulator 8 bytes a group, then a byte a
+/// group that says whether it has rows.
+struct GroupTable {
+    std::vector<GroupPart> parts;
+    std::vector<Accumulator> accumulators;
+    uint64_t most = 1;  ///< groups that there is room for
+    DeviceAddress sums = 0;
+    DeviceAddress seen = 0;
+};
+
+/// A pipeline's data.
+struct PipelineData {
+    std::vector<ScanColumn> columns;        ///< by slot; of slots of kind kScan only
+    std::vector<const BuildTable*> builds;  ///< by join
+    DeviceAddress blocks = 0;  ///< BlockViews, block by block, a view a slot of the scan
+    int views = 0;             ///< a block
+    DeviceAddress spans = 0;
+    uint32_t span_count = 0;
+    DeviceAddress status = 0;
+    std::span<const plan::ParameterValue> parameters;
+};
+
+struct KernelText {
+    std::string text;
+    std::vector<std::string> kernels;  ///< to be launched one after the other
+    std::vector<uint32_t> grids;  ///< blocks that each is launched with; 0: as many as run at once
+    KernelWords words;
+    std::vector<LookUp> look_ups;
+    uint32_t threads = 0;  ///< a block
+    int blocks = 1;        ///< a multiprocessor, of the last kernel
+    uint32_t shared_bytes = 0;
+};
+
+/// What a device offers to a block of threads.
+struct BlockLimits {
+    uint32_t threads = 1024;
+    uint32_t shared_bytes = 48 * 1024;
+    uint32_t blocks = 1;  ///< of few threads that run at once
+};
+
+/// How the kernel of an aggregate goes about it. What is left open is chosen by what there is to
+/// do; benchmarks try the others.
+struct KernelChoices {
+    std::optional<bool> carry;        ///< survivors take along what the tests of the tile have read
+    std::optional<bool> ahead;        ///< the first column of the next tile is read early
+    std::optional<int> blocks;        ///< of threads a multiprocessor: half of the registers with 2
+    std::optional<int> stages;        ///< tests of whole tiles
+    std::optional<uint32_t> threads;  ///< a block
+};
+
+/// A build side and the pipeline whose rows it is made of.
+struct BuildPipeline {
+    const Pipeline* pipeline = nullptr;
+    const PipelineData* data = nullptr;
+    const BuildTable* made = nullptr;
+};
+
+/// Writes the kernels that fill all build sides of a program: one that numbers the groups, if there
+/// are any, then one that writes bitmaps and codes. Each deals with all build sides at once.
+KernelText write_builds(const std::vector<BuildPipeline>& builds, const BlockLimits& limits);
+
+/// Writes the kernel that groups the rows of a pipeline whose sink is kAggregate.
+KernelText write_aggregate(const Pipeline& pipeline, const PipelineData& data,
+                           const GroupTable& groups, const BlockLimits& limits,
+                           const KernelChoices& choices);
+
+}  // namespace loom::gpu

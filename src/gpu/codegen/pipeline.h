@@ -1,0 +1,72 @@
+#pragma once
+// A plan as pipelines that one kernel each can run: a scan, steps that every row takes, and what
+// becomes of the rows. What a kernel computes, not yet how.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plan/operator.h"
+
+namespace loom::gpu {
+
+/// A value of a row in flight.
+struct Slot {
+    enum class Kind : uint8_t {
+        kScan,    ///< column `index` of the scanned table
+        kPayload  ///< payload `index` of join `join`: a column of its build side
+    };
+    Kind kind = Kind::kScan;
+    plan::Type type;
+    int index = -1;
+    int join = -1;
+};
+
+struct PipelineJoin {
+    int build = -1;  ///< the pipeline (of Program::pipelines) that makes the build side
+    plan::JoinType type = plan::JoinType::kInner;
+    plan::Expr key;          ///< over the slots
+    double selectivity = 1;  ///< the planner's: rows out for a row in
+};
+
+struct PipelineStep {
+    enum class Kind : uint8_t { kFilter, kJoin };
+    Kind kind = Kind::kFilter;
+    plan::Expr predicate;    ///< kFilter, over the slots
+    double selectivity = 1;  ///< kFilter
+    int join = -1;           ///< kJoin
+};
+
+/// Rows of a table through steps into a sink. Expressions are over the slots.
+struct Pipeline {
+    int table = -1;  ///< kScan's source
+    std::string name;
+    std::vector<int> columns;  ///< of the scan, that the slots of kind kScan stand for, ascending
+    std::vector<Slot> slots;
+    std::vector<PipelineJoin> joins;
+    std::vector<PipelineStep> steps;
+    double rows = 0;  ///< the planner's estimate of the scan
+
+    enum class Sink : uint8_t {
+        kBuild,     ///< a join's build side: `key`, and `payload`
+        kAggregate  ///< `keys` and `aggregates`
+    };
+    Sink sink = Sink::kBuild;
+    plan::Expr key;
+    std::vector<plan::Expr> payload;
+    std::vector<plan::Expr> keys;
+    std::vector<plan::Aggregate> aggregates;
+    bool grouped = false;
+};
+
+/// Build sides come before the pipelines that probe them; the last one is the result's.
+struct Program {
+    std::vector<Pipeline> pipelines;
+};
+
+/// Makes pipelines of an aggregate over scans, filters, projections and joins. Nothing, and a
+/// reason for a DBA, if there is something in it that kernels do not compute.
+std::optional<Program> lower(const plan::Operator& aggregate, std::string* reason);
+
+}  // namespace loom::gpu
