@@ -225,7 +225,7 @@ struct Star {
 
 // A fact table, up to three dimensions, conditions, groups.
 Star make_star(Maker& maker, const std::string& directory) {
-    constexpr int64_t kRows[] = {0, 1, 31, 511, 512, 513, 1025, 4096, 9000};
+    constexpr int64_t kRows[] = {0, 1, 511, 513, 1025, 4096, 9000, 9000, 9000, 9000};
     const int64_t fact_rows = kRows[maker.pick(std::size(kRows))];
     const size_t dimensions = maker.pick(4);
     std::vector<ColumnPlan> facts = {
@@ -248,7 +248,7 @@ Star make_star(Maker& maker, const std::string& directory) {
         dims.push_back({{key, low, high, 0, true},
                         {kText, 0, maker.between(0, 30), maker.chance(30) ? 10 : 0},
                         {kInt4, -5, maker.between(0, 500), maker.chance(30) ? 10 : 0}});
-        dim_rows.push_back(maker.between(0, high - low + 1));
+        dim_rows.push_back(maker.chance(10) ? 0 : maker.between((high - low) / 2, high - low + 1));
         // Some keys of facts are none of the dimension's, and some lie outside of its range.
         facts.push_back({key, low - maker.between(0, 50), high + maker.between(0, 50),
                          maker.chance(30) ? 10 : 0});
@@ -261,17 +261,17 @@ Star make_star(Maker& maker, const std::string& directory) {
         op.kind = OperatorKind::kFilter;
         op.output = below.output;
         op.rows = below.rows * 0.3;
-        for (uint64_t i = maker.pick(3) + 1; i > 0; --i)
+        for (uint64_t i = maker.pick(2) + 1; i > 0; --i)
             op.predicates.push_back(condition(maker, plans, 0, 2));
         op.inputs = {std::move(below)};
         return op;
     };
-    if (maker.chance(70)) tree = add_filter(std::move(tree), facts);
+    if (maker.chance(50)) tree = add_filter(std::move(tree), facts);
     for (size_t d = 0; d < dimensions; ++d) {
         star.inputs.tables.push_back(maker.make_table(
             dims[d], dim_rows[d], directory + "/dimension" + std::to_string(d) + ".parquet"));
         Operator build = scan(static_cast<int>(d) + 1, dims[d], static_cast<double>(dim_rows[d]));
-        if (maker.chance(60)) build = add_filter(std::move(build), dims[d]);
+        if (maker.chance(30)) build = add_filter(std::move(build), dims[d]);
         Operator join;
         join.kind = OperatorKind::kJoin;
         join.join = maker.chance(80) ? plan::JoinType::kInner : plan::JoinType::kSemi;
@@ -304,7 +304,7 @@ Star make_star(Maker& maker, const std::string& directory) {
         plan::Aggregate call;
         call.type = kInt8;
         const Expr a = plan::make_column(0, kInt4);
-        const Expr b = plan::make_column(maker.chance(50) ? 1 : 6, kInt4);
+        const Expr b = plan::make_column(maker.chance(85) ? 1 : 6, kInt4);
         switch (maker.pick(4)) {
             case 0:
                 call.function = 2803;
@@ -335,7 +335,7 @@ Star make_star(Maker& maker, const std::string& directory) {
 }  // namespace
 
 TEST(Execution, RandomStarsAreAsOnTheCpu) {
-    constexpr int kQueries = 40;
+    constexpr int kQueries = 30;
     std::string reason;
     const std::unique_ptr<Compiler> compiler = make_host_compiler(&reason);
     if (compiler == nullptr) GTEST_SKIP() << "skipped: " << reason;
