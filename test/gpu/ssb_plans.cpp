@@ -21,7 +21,7 @@ constexpr plan::Type kInt = plan::make_type(TypeId::kInt4);
 constexpr plan::Type kText = plan::make_type(TypeId::kText);
 constexpr plan::Type kBool = plan::make_type(TypeId::kBool);
 
-constexpr uint32_t kEqual = 65, kLess = 66, kAtMost = 149, kAtLeast = 150;  // of int4
+constexpr uint32_t kEqual = 65, kAtMost = 149, kAtLeast = 150;  // of int4
 constexpr uint32_t kTextEqual = 67, kTextAtMost = 741, kTextAtLeast = 743;
 constexpr uint32_t kMultiply = 141, kSubtract = 181, kSum = 2108;
 
