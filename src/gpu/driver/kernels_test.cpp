@@ -64,8 +64,6 @@ class Expected {
             sum += other(i);
             all |= other(i);
         }
-        uint32_t up_to = 0;
-        for (uint32_t i = 0; i <= lane; ++i) up_to += other(i);
         uint32_t reversed = 0;
         for (int i = 0; i < 32; ++i)
             if ((value >> i & 1) != 0) reversed |= 1U << (31 - i);
@@ -87,7 +85,6 @@ class Expected {
             other(lane ^ 5),
             other(lane ^ 17) * kFactor,
             other(lane < 3 ? lane : lane - 3),
-            up_to,
             (1U << lane) - 1,
             static_cast<uint64_t>(__builtin_popcount(value)),
             static_cast<uint64_t>(__builtin_ctz(value | 1024)),

@@ -53,7 +53,6 @@ LOOM_KERNEL(operations, Operations, 64, 1) {
     put(shuffle_xor(value, 5));
     put(shuffle_xor(wide, 17));
     put(shuffle_up(value, 3));
-    put(warp_prefix_sum(value, lane_index()));
     put(lanes_below());
     put(population(value));
     put(lowest_bit(value | 1024));

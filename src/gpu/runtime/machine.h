@@ -448,15 +448,6 @@ inline void read_words4_if(uint32_t* words, const void* at, uint32_t wanted, uin
 
 #endif
 
-/// Returns the sum of the values of the lanes up to this one.
-LOOM_DEVICE uint32_t warp_prefix_sum(uint32_t value, uint32_t lane) {
-    LOOM_UNROLL for (uint32_t by = 1; by < kWarp; by *= 2) {
-        const uint32_t below = shuffle_up(value, by);
-        if (lane >= by) value += below;
-    }
-    return value;
-}
-
 LOOM_DEVICE uint32_t lane_index() {
     return thread_index() % kWarp;
 }

@@ -64,6 +64,15 @@ LOOM_DEVICE uint32_t valid_mask(const BlockView& block, uint32_t tile, uint32_t 
     return block.valid == nullptr ? 0xffffU : read16(block.valid + tile * kWarp + lane);
 }
 
+/// Returns the sum of the values of the lanes up to this one.
+LOOM_DEVICE uint32_t warp_prefix_sum(uint32_t value, uint32_t lane) {
+    LOOM_UNROLL for (uint32_t by = 1; by < kWarp; by *= 2) {
+        const uint32_t below = shuffle_up(value, by);
+        if (lane >= by) value += below;
+    }
+    return value;
+}
+
 // Each encoding has Raw, a lane's values of a tile in registers; load(), which reads them all, or
 // with kSome those that are alive, and shows `otherwise` (an offset) for others; at(), value i with
 // i known to the compiler; pick(), any value i once the words of Raw are in memory, 32 words apart;
