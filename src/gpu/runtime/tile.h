@@ -79,8 +79,6 @@ LOOM_DEVICE uint32_t warp_prefix_sum(uint32_t value, uint32_t lane) {
 // base(), what to add to both; get(), one row's offset from the origin.
 
 struct Offset32 {
-    static constexpr bool kAligned = true;
-    static constexpr bool kOwnBase = false;
     struct Raw {
         uint32_t words[kLaneRows];
     };
@@ -105,7 +103,6 @@ struct Offset32 {
 };
 
 struct Offset16 {
-    static constexpr bool kAligned = true;
     struct Raw {
         uint32_t words[kLaneRows / 2];
     };
@@ -134,7 +131,6 @@ struct Offset16 {
 };
 
 struct Offset8 {
-    static constexpr bool kAligned = false;
     struct Raw {
         uint32_t words[kLaneRows / 4];
     };
@@ -163,7 +159,6 @@ struct Offset8 {
 /// read are 0: what at() shows of a dead row may be less than its value, and stays above the base.
 template <uint32_t kBits>
 struct Packed {
-    static constexpr bool kAligned = true;
     static constexpr uint32_t kWords = kBits / 2;
     static constexpr uint32_t kMask = (1U << kBits) - 1;
     struct Raw {
