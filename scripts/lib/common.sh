@@ -62,6 +62,7 @@ private_postgres() {
     for file in "$share"/extension/*; do [[ -e $prefix$file ]] || ln -sfn "$file" "$prefix$file"; done
     rm -f "$prefix$lib/pg_loom.so" "$prefix$share"/extension/pg_loom*
     cp "$build/pg_loom.so" "$prefix$lib/"
+    cp -f "$build/bin/loom-gpud" "$prefix$bin/"
     cp "$build"/pg_loom.control "$build"/pg_loom--*.sql "$prefix$share/extension/"
     chmod -R a+rX "$prefix"
 }

@@ -2,9 +2,14 @@
 // caller.
 
 #include "pg/bridge/bridge.h"
+#include "pg/device/supervisor.h"
 #include "pg/guc/settings.h"
 #include "pg/node/loom_scan.h"
 #include "pg/plan/planner_hook.h"
+
+extern "C" {
+#include "miscadmin.h"
+}
 
 extern "C" {
 
@@ -25,6 +30,7 @@ void _PG_init(void) {
     loom::pg::define_settings_maylongjmp();
     loom::pg::register_loom_scan_maylongjmp();
     loom::pg::install_planner_hook();
+    if (process_shared_preload_libraries_in_progress) loom::pg::register_supervisor_maylongjmp();
 }
 
 }  // extern "C"

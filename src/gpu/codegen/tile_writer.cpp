@@ -300,7 +300,10 @@ void TileWriter::plan(SharedMemory& memory, uint32_t threads) {
     if (choices_.carry.value_or(left_ * kTileRows >= kCarried))
         for (Stage& stage : stages_) {
             const uint32_t bytes = lane_words(stage) * kWarp * warps * 4;
-            if (!needed_in_tail(stage.slot) ||
+            // Two tests of one column carry it once.
+            const bool carried =
+                std::find(carried_.begin(), carried_.end(), stage.slot) != carried_.end();
+            if (carried || !needed_in_tail(stage.slot) ||
                 !memory.fits(bytes + queue_bytes * static_cast<uint32_t>(2 + carried_.size())))
                 continue;
             stage.words_at = memory.take(bytes);

@@ -200,7 +200,7 @@ class Run {
             if (slot.kind != Slot::Kind::kScan || !used[s]) continue;
             if (!can_hold(slot.type))
                 throw NotInKernels{"a column of type " + plan::to_string(slot.type)};
-            bound.columns[s] = context_.columns.get(*stream_, table, blocks, slot.index, slot.type);
+            bound.columns[s] = column_of(table, blocks, slot);
             bound.data.columns[s] = bound.columns[s]->facts;
             for (size_t b = 0; b < blocks.size(); ++b)
                 bound.views[b * pipeline.columns.size() + static_cast<size_t>(slot.index)] =
@@ -220,6 +220,16 @@ class Run {
         if (!bound.spans.empty())
             stream_->upload(bound.data.spans, bound.spans.data(),
                             bound.spans.size() * sizeof(Span));
+    }
+
+    std::shared_ptr<const DeviceColumn> column_of(const exec::TableSource& table,
+                                                  const std::vector<BlockRows>& blocks,
+                                                  const Slot& slot) {
+        if (!context_.only_prepared)
+            return context_.columns.get(*stream_, table, blocks, slot.index, slot.type);
+        auto column = context_.columns.find(table, slot.index, slot.type);
+        if (column == nullptr) throw NotPrepared{"columns are not on the device yet"};
+        return column;
     }
 
     void make_spans(const std::vector<BlockRows>& blocks, const Pipeline& pipeline, Bound& bound) {
@@ -455,7 +465,10 @@ class Run {
         const size_t first = modules_.empty() && !builds_.empty() ? 0 : builds_.size();
         for (const LookUp& look_up : kernels.look_ups)
             fill(look_up, bound_[first + static_cast<size_t>(look_up.pipeline)], kernels.words);
-        std::shared_ptr<Module> module = context_.modules.get(kernels.text);
+        std::shared_ptr<Module> module = context_.only_prepared
+                                             ? context_.modules.find(kernels.text)
+                                             : context_.modules.get(kernels.text);
+        if (module == nullptr) throw NotPrepared{"kernels are not compiled yet"};
         modules_.push_back({std::move(kernels), std::move(module)});
     }
 
@@ -679,25 +692,54 @@ class Run {
 
 }  // namespace
 
-std::shared_ptr<const DeviceColumn> ColumnStore::get(Stream& stream, const exec::TableSource& table,
-                                                     const std::vector<BlockRows>& blocks,
-                                                     int column, plan::Type type) {
+ColumnStore::Key ColumnStore::key(const exec::TableSource& table, int column, plan::Type type) {
     Key key = plan::to_string(type);
     for (const exec::ScanFile& file : table.files) {
         const io::FileIdentity& identity = file.reader->file().identity();
-        key += fmt::format(";{} {} {} {} {}", identity.device, identity.inode, identity.size,
-                           identity.mtime_ns, file.columns[static_cast<size_t>(column)].field);
+        const exec::ScanFile::Column& bound = file.columns[static_cast<size_t>(column)];
+        key += fmt::format(";{} {} {} {} {} {}", identity.device, identity.inode, identity.size,
+                           identity.mtime_ns, bound.field, bound.characters);
+        // Of a file without the field its name says what stands for it, or so does its path.
+        if (bound.field < 0)
+            key += bound.value.known()
+                       ? " " + column::to_string(bound.value.integer) + " " + bound.value.bytes
+                       : " NULL";
     }
+    return key;
+}
+
+std::shared_ptr<const DeviceColumn> ColumnStore::get(Stream& stream, const exec::TableSource& table,
+                                                     const std::vector<BlockRows>& blocks,
+                                                     int column, plan::Type type) {
+    const Key name = key(table, column, type);
+    std::shared_ptr<Entry> entry;
+    {
+        const std::scoped_lock lock(mutex_);
+        std::shared_ptr<Entry>& held = columns_[name];
+        if (held == nullptr) held = std::make_shared<Entry>();
+        entry = held;
+    }
+    const std::scoped_lock loading(entry->loading);
+    if (entry->column != nullptr) return entry->column;
+    auto loaded = load_column(device_, stream, table, blocks, column, type, threads_);
     const std::scoped_lock lock(mutex_);
-    std::shared_ptr<const DeviceColumn>& held = columns_[key];
-    if (held == nullptr) held = load_column(device_, stream, table, blocks, column, type, threads_);
-    return held;
+    entry->column = std::move(loaded);
+    return entry->column;
+}
+
+std::shared_ptr<const DeviceColumn> ColumnStore::find(const exec::TableSource& table, int column,
+                                                      plan::Type type) const {
+    const Key name = key(table, column, type);
+    const std::scoped_lock lock(mutex_);
+    const auto found = columns_.find(name);
+    return found == columns_.end() ? nullptr : found->second->column;
 }
 
 uint64_t ColumnStore::bytes() const {
     const std::scoped_lock lock(mutex_);
     uint64_t bytes = 0;
-    for (const auto& [key, column] : columns_) bytes += column == nullptr ? 0 : column->bytes;
+    for (const auto& [name, entry] : columns_)
+        bytes += entry->column == nullptr ? 0 : entry->column->bytes;
     return bytes;
 }
 

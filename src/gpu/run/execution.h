@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -26,15 +27,24 @@ class ColumnStore {
     std::shared_ptr<const DeviceColumn> get(Stream& stream, const exec::TableSource& table,
                                             const std::vector<BlockRows>& blocks, int column,
                                             plan::Type type);
+    /// Returns such a column if it is there, else nullptr; does not wait.
+    std::shared_ptr<const DeviceColumn> find(const exec::TableSource& table, int column,
+                                             plan::Type type) const;
     uint64_t bytes() const;
 
   private:
     using Key = std::string;
+    struct Entry {
+        std::mutex loading;
+        std::shared_ptr<const DeviceColumn> column;  ///< changes once, under both mutexes
+    };
+
+    static Key key(const exec::TableSource& table, int column, plan::Type type);
 
     Device& device_;
     int threads_;
     mutable std::mutex mutex_;
-    std::map<Key, std::shared_ptr<const DeviceColumn>> columns_;
+    std::map<Key, std::shared_ptr<Entry>> columns_;
 };
 
 /// What a device is asked with.
@@ -43,6 +53,12 @@ struct DeviceContext {
     ModuleCache& modules;
     ColumnStore& columns;
     KernelChoices choices = {};
+    bool only_prepared = false;  ///< raises NotPrepared instead of loading and compiling
+};
+
+/// What a run would have to wait for.
+struct NotPrepared {
+    std::string reason;
 };
 
 /// One kernel of a run.
@@ -94,7 +110,8 @@ class DeviceRows : public exec::RowSource {
 };
 
 /// One run of an aggregate. Raises NotInKernels where the data are not as kernels need them,
-/// exec::SqlFault and exec::Unrepresentable as the CPU engine does, base::Error, DeviceError.
+/// exec::SqlFault and exec::Unrepresentable as the CPU engine does, NotPrepared, base::Error,
+/// DeviceError.
 std::unique_ptr<DeviceRows> run_aggregate(DeviceContext& context, const plan::Operator& aggregate,
                                           const exec::Inputs& inputs, RunTimes* times = nullptr);
 

@@ -18,6 +18,21 @@ bool g_force = false;
 bool g_shim = false;
 int g_keep_files = 64;
 bool g_watch_polls = false;
+int g_device = kDeviceAuto;
+int g_gpud = kGpudAuto;
+
+namespace {
+
+const config_enum_entry kDeviceChoices[] = {{"auto", kDeviceAuto, false},
+                                            {"cpu", kDeviceCpu, false},
+                                            {"gpu", kDeviceGpu, false},
+                                            {nullptr, 0, false}};
+const config_enum_entry kGpudChoices[] = {{"auto", kGpudAuto, false},
+                                          {"off", kGpudOff, false},
+                                          {"host", kGpudHost, false},
+                                          {nullptr, 0, false}};
+
+}  // namespace
 
 void define_settings_maylongjmp() {
     DefineCustomBoolVariable("pg_loom.enabled", "Lets pg_loom answer parts of queries itself.",
@@ -57,6 +72,14 @@ void define_settings_maylongjmp() {
         "Lets EXPLAIN ANALYZE tell how long a thread computed without looking for a cancellation.",
         "For tests: it slows queries down.", &g_watch_polls, false, PGC_USERSET, GUC_NOT_IN_SAMPLE,
         nullptr, nullptr, nullptr);
+    DefineCustomEnumVariable(
+        "pg_loom.device", "Chooses what computes aggregates: the processor or a GPU.",
+        "auto takes the GPU where the columns are in its memory and the kernels compiled.",
+        &g_device, kDeviceAuto, kDeviceChoices, PGC_USERSET, 0, nullptr, nullptr, nullptr);
+    DefineCustomEnumVariable(
+        "pg_loom.gpud", "Chooses what the server starts the process loom-gpud for.",
+        "Works where shared_preload_libraries has pg_loom. host is for tests: slow.", &g_gpud,
+        kGpudAuto, kGpudChoices, PGC_SIGHUP, 0, nullptr, nullptr, nullptr);
     MarkGUCPrefixReserved("pg_loom");
 }
 

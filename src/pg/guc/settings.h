@@ -15,6 +15,21 @@ extern bool g_shim;         ///< pg_loom.shim
 extern int g_keep_files;    ///< pg_loom.keep_files
 extern bool g_watch_polls;  ///< pg_loom.watch_polls
 
+/// pg_loom.device: who computes what a device could.
+enum DeviceChoice : int {
+    kDeviceAuto,  ///< the device, where columns and kernels are there and rows are many
+    kDeviceCpu,
+    kDeviceGpu  ///< the device whatever it takes, for tests and measurements
+};
+extern int g_device;
+/// pg_loom.gpud: what the server starts loom-gpud for.
+enum GpudChoice : int {
+    kGpudAuto,  ///< an NVIDIA GPU, if there is one
+    kGpudOff,
+    kGpudHost  ///< the processor in a GPU's place, for tests
+};
+extern int g_gpud;
+
 /// Registers the settings; called once when the library is loaded.
 void define_settings_maylongjmp();
 

@@ -307,9 +307,11 @@ void Execution::start() {
     if (!stored_.session_zone.empty() && stored_.session_zone != session_zone_name())
         throw exec::Unrepresentable("TimeZone has changed since the query was planned");
     if (!stored_.calls.empty()) prepare_calls();
+    left_ = device_parts_.answer(stored_.root, &inputs);
     remember_running(this);
     options_ = current_options();
-    query_ = std::make_unique<exec::Query>(stored_.root, std::move(inputs), options_);
+    query_ = std::make_unique<exec::Query>(left_ != nullptr ? *left_ : stored_.root,
+                                           std::move(inputs), options_);
 }
 
 void Execution::make_datums(const exec::Batch& batch) {

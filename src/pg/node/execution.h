@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "exec/query.h"
+#include "pg/device/device_parts.h"
 #include "pg/node/host_expressions.h"
 #include "pg/node/loom_scan.h"
 #include "pg/node/plan_rows.h"
@@ -42,6 +43,10 @@ class Execution {
     /// What all runs of the node did so far.
     exec::Profile profile() const;
     int threads() const noexcept { return options_.threads; }
+    /// What devices did in the last run.
+    const std::vector<std::string>& device_report() const noexcept {
+        return device_parts_.report();
+    }
 
   private:
     const exec::Batch* next_or_interrupt();
@@ -61,6 +66,8 @@ class Execution {
     std::vector<std::unique_ptr<TableFiles>> tables_;
     std::unique_ptr<HostExpressions> expressions_;
     exec::Options options_;
+    DeviceParts device_parts_;
+    std::unique_ptr<plan::Operator> left_;  // of the plan, where a device answered parts of it
     std::unique_ptr<exec::Query> query_;
     exec::Profile total_;
     bool returned_rows_ = false;

@@ -80,7 +80,10 @@ void explain_loom_scan(CustomScanState* node, List*, ExplainState* es) {
         print_lines(es, "Engine", lines_of(plan::to_text(stored.root, BackendNames())));
         if (!stored.not_pushed.empty()) print_lines(es, "Not Pushed Down", stored.not_pushed);
         if (state->fallback_reason != nullptr) property(es, "Fallback", state->fallback_reason);
-        if (es->analyze && state->execution != nullptr) print_profile(*state->execution, es);
+        if (!es->analyze || state->execution == nullptr) return;
+        const std::vector<std::string>& device = state->execution->device_report();
+        if (!device.empty()) print_lines(es, "Device", device);
+        print_profile(*state->execution, es);
     });
 }
 

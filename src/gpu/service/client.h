@@ -1,0 +1,41 @@
+#pragma once
+// The device's process as a backend sees it.
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "exec/query.h"
+#include "gpu/service/channel.h"
+#include "gpu/service/message.h"
+
+namespace loom::gpu {
+
+/// Asks the process behind a socket. Used by one thread. No failure of the process is an error:
+/// whoever asks answers himself then.
+class Client {
+  public:
+    /// The socket is looked for when it is needed.
+    explicit Client(std::string path) : path_(std::move(path)) {}
+
+    /// Connects if need be. Returns false, and why, if nobody listens.
+    bool reachable(std::string* reason) { return connect(reason); }
+
+    /// Returns the rows of an aggregate, or nothing and why. `check` is called several times a
+    /// second while the process works; what it throws ends the work and goes on.
+    std::unique_ptr<exec::RowSource> run(const RunRequest& request,
+                                         const std::vector<plan::Type>& types,
+                                         const std::function<void()>& check, std::string* reason);
+    /// Returns a line a device, or nothing and why.
+    std::string facts(const std::function<void()>& check, std::string* reason);
+
+  private:
+    bool connect(std::string* reason);
+    bool ask(FrameKind kind, std::string_view body, const std::function<void()>& check,
+             Frame* answer, std::string* reason);
+
+    std::string path_;
+    std::unique_ptr<Channel> channel_;
+};
+
+}  // namespace loom::gpu

@@ -1,0 +1,78 @@
+#pragma once
+// What loom-gpud does: runs aggregates for those who are connected.
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "gpu/driver/compiler.h"
+#include "gpu/driver/device.h"
+#include "gpu/driver/module_cache.h"
+#include "gpu/memory/device_table.h"
+#include "gpu/run/execution.h"
+#include "gpu/service/channel.h"
+#include "gpu/service/message.h"
+
+namespace loom::gpu {
+
+struct ServiceOptions {
+    std::string cache;   ///< folder of compiled kernels; empty: none
+    int threads = 1;     ///< that bring columns to the device
+    int concurrent = 4;  ///< runs at once; others wait
+};
+
+/// One device and the connections that use it. Device and compiler must outlive it.
+class Service {
+  public:
+    Service(Device& device, Compiler& compiler, const ServiceOptions& options);
+    ~Service();
+    Service(const Service&) = delete;
+    Service& operator=(const Service&) = delete;
+
+    /// Answers what comes from a connected socket, which becomes the service's, until the other
+    /// side leaves.
+    void serve(int descriptor);
+    /// Whether the device is lost: nothing goes any more in this process.
+    bool lost() const noexcept { return lost_; }
+
+  private:
+    struct Answer {
+        FrameKind kind = FrameKind::kDeclined;
+        std::string body;
+    };
+    struct Working;
+    class Turn;
+
+    Answer answer(const Frame& frame);
+    Answer run(const RunRequest& request);
+    void prepare_later(RunRequest request);
+    std::string facts();
+    std::shared_ptr<format::TableReader> open(const RequestFile& file);
+    void prepare_in_turn(const std::stop_token& stop);
+    void beat(const std::stop_token& stop);
+
+    Device& device_;
+    ModuleCache modules_;
+    ColumnStore columns_;
+    int free_runs_;
+    std::atomic<bool> lost_ = false;
+
+    std::mutex mutex_;
+    std::condition_variable_any changed_;
+    std::list<Working*> working_;
+    std::map<std::string, std::shared_ptr<format::TableReader>> readers_;  ///< by path
+    std::deque<RunRequest> waiting_;  ///< to be run for their columns and kernels alone
+    std::set<std::string> coming_;    ///< those that wait or run so, as text
+
+    std::jthread preparing_;
+    std::jthread beating_;
+};
+
+}  // namespace loom::gpu
