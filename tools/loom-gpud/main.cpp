@@ -1,27 +1,29 @@
 // The process that has a device: it runs aggregates for the sessions of one PostgreSQL server,
 // which starts it, and may die without them noticing more than a slower query.
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
 
 #include <fmt/core.h>
+#include <getopt.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/error.h"
+#include "column/scalar.h"
 #include "gpu/driver/cuda_device.h"
 #include "gpu/driver/host_compiler.h"
 #include "gpu/driver/host_device.h"
 #include "gpu/driver/nvrtc_compiler.h"
+#include "gpu/service/process.h"
 #include "gpu/service/service.h"
 
 namespace loom::gpu {
@@ -33,50 +35,81 @@ constexpr const char* kHelp =
 Usage:
   loom-gpud --socket=PATH [OPTION]...
 
-  --device=cuda|host  what runs them (default cuda); host is the processor, for tests
-  --ordinal=NUMBER    which of CUDA's devices (default 0)
-  --cache=FOLDER      keeps compiled kernels there
-  --threads=NUMBER    threads that read files (default: as many as there are cores)
-  --version
-  --help
+Options:
+      --socket=PATH       listens there
+      --device=cuda|host  what runs them (default cuda); host is the processor, for tests
+      --ordinal=NUMBER    which of CUDA's devices (default 0)
+      --cache=FOLDER      keeps compiled kernels there
+      --threads=NUMBER    threads that read files (default: as many as there are cores)
+  -V, --version           output version information, then exit
+  -?, --help              show this help, then exit
 
-It ends with status 3 when the device is lost, with 4 when there is none.
+Exit status: 0 if it was told to end, 1 if it could not begin, 2 for wrong usage, 3 if the device is
+lost, 4 if there is none.
 )";
-
-constexpr int kLost = 3;
-constexpr int kAbsent = 4;
 
 struct Options {
     std::string socket;
-    std::string device = "cuda";
+    bool host = false;
     int ordinal = 0;
     std::string cache;
-    int threads = 0;
+    int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 };
 
-std::optional<Options> parse(int argc, char** argv) {
+[[noreturn]] void refuse_usage(const std::string& message) {
+    fmt::print(stderr, "loom-gpud: {}\nTry \"loom-gpud --help\" for more information.\n", message);
+    std::exit(2);
+}
+
+int number(const char* text, int least) {
+    const auto value = column::parse_int128(text);
+    if (!value || *value < least || *value > 1024)
+        refuse_usage(fmt::format("\"{}\" is not a number from {} to 1024", text, least));
+    return static_cast<int>(*value);
+}
+
+Options parse(int argc, char** argv) {
+    static const option kOptions[] = {
+        {"socket", required_argument, nullptr, 's'},  {"device", required_argument, nullptr, 'd'},
+        {"ordinal", required_argument, nullptr, 'o'}, {"cache", required_argument, nullptr, 'c'},
+        {"threads", required_argument, nullptr, 't'}, {"version", no_argument, nullptr, 'V'},
+        {"help", no_argument, nullptr, '?'},          {nullptr, 0, nullptr, 0}};
     Options options;
-    for (int i = 1; i < argc; ++i) {
-        const std::string_view arg = argv[i];
-        const auto value = [&](std::string_view name) -> std::optional<std::string> {
-            if (!arg.starts_with(name)) return std::nullopt;
-            return std::string(arg.substr(name.size()));
-        };
-        if (const auto socket = value("--socket="))
-            options.socket = *socket;
-        else if (const auto device = value("--device="))
-            options.device = *device;
-        else if (const auto ordinal = value("--ordinal="))
-            options.ordinal = std::atoi(ordinal->c_str());
-        else if (const auto cache = value("--cache="))
-            options.cache = *cache;
-        else if (const auto threads = value("--threads="))
-            options.threads = std::atoi(threads->c_str());
-        else
-            return std::nullopt;
+    opterr = 0;
+    for (int c; (c = getopt_long(argc, argv, "V?", kOptions, nullptr)) != -1;) {
+        switch (c) {
+            case 's':
+                options.socket = optarg;
+                break;
+            case 'd':
+                options.host = std::string_view(optarg) == "host";
+                if (!options.host && std::string_view(optarg) != "cuda")
+                    refuse_usage(fmt::format("unknown device \"{}\"", optarg));
+                break;
+            case 'o':
+                options.ordinal = number(optarg, 0);
+                break;
+            case 'c':
+                options.cache = optarg;
+                break;
+            case 't':
+                options.threads = number(optarg, 1);
+                break;
+            case 'V':
+                fmt::print("loom-gpud (pg_loom) {}\n", LOOM_VERSION);
+                std::exit(0);
+            default: {
+                const std::string_view given = argv[optind - 1];
+                if (given != "--help" && given != "-?")
+                    refuse_usage(fmt::format("unrecognized option \"{}\"", given));
+                fmt::print("{}", kHelp);
+                std::exit(0);
+            }
+        }
     }
-    const bool known = options.device == "cuda" || options.device == "host";
-    return options.socket.empty() || !known ? std::nullopt : std::optional(options);
+    if (optind < argc) refuse_usage(fmt::format("unexpected argument \"{}\"", argv[optind]));
+    if (options.socket.empty()) refuse_usage("the option --socket is missing");
+    return options;
 }
 
 std::atomic<bool> told_to_end = false;
@@ -85,14 +118,8 @@ void end(int) {
     told_to_end = true;
 }
 
-// Returns the status to end with.
-int serve(const Options& options, Device& device, Compiler& compiler) {
-    ServiceOptions service_options;
-    service_options.cache = options.cache;
-    service_options.threads =
-        options.threads > 0 ? options.threads
-                            : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-    Service service(device, compiler, service_options);
+[[noreturn]] void serve(const Options& options, Device& device, Compiler& compiler) {
+    Service service(device, compiler, {.cache = options.cache, .threads = options.threads});
     const int listening = listen_at(options.socket);
     ::unlink(problem_path(options.socket).c_str());
     fmt::print(stderr, "loom-gpud: {} ({}) at {}\n", device.facts().name,
@@ -107,7 +134,7 @@ int serve(const Options& options, Device& device, Compiler& compiler) {
     ::unlink(options.socket.c_str());
     // Threads may be anywhere, in the driver as well; the system takes all back.
     std::fflush(nullptr);
-    ::_exit(service.lost() ? kLost : 0);
+    ::_exit(service.lost() ? kDeviceLost : 0);
 }
 
 // Returns the compiler, or raises why there is none.
@@ -122,23 +149,24 @@ void tell(const Options& options, const char* problem) {
     std::ofstream(problem_path(options.socket)) << problem << "\n";
 }
 
+// Returns the status to end with where it could not begin.
 int run(const Options& options) {
     std::signal(SIGTERM, end);
     std::signal(SIGINT, end);
     std::string reason;
     try {
-        if (options.device == "host") {
+        if (options.host) {
             const std::unique_ptr<Device> device = open_host_device();
             const auto compiler = checked(make_host_compiler(&reason), reason);
-            return serve(options, *device, *compiler);
+            serve(options, *device, *compiler);
         }
         const std::unique_ptr<Device> device = open_cuda_device(options.ordinal);
         const int driver = device->facts().driver_version;
         const auto compiler = checked(make_nvrtc_compiler(&reason, driver), reason);
-        return serve(options, *device, *compiler);
+        serve(options, *device, *compiler);
     } catch (const DeviceError& error) {
         tell(options, error.what());
-        return error.kind() == DeviceError::Kind::kAbsent ? kAbsent : 1;
+        return error.kind() == DeviceError::Kind::kAbsent ? kDeviceAbsent : 1;
     } catch (const std::exception& error) {
         tell(options, error.what());
         return 1;
@@ -149,19 +177,5 @@ int run(const Options& options) {
 }  // namespace loom::gpu
 
 int main(int argc, char** argv) {
-    const std::string_view first = argc > 1 ? argv[1] : "";
-    if (first == "--version") {
-        std::puts("loom-gpud " LOOM_VERSION);
-        return 0;
-    }
-    if (first == "--help") {
-        std::fputs(loom::gpu::kHelp, stdout);
-        return 0;
-    }
-    const auto options = loom::gpu::parse(argc, argv);
-    if (!options) {
-        std::fputs(loom::gpu::kHelp, stderr);
-        return 2;
-    }
-    return loom::gpu::run(*options);
+    return loom::gpu::run(loom::gpu::parse(argc, argv));
 }

@@ -2,10 +2,7 @@
 // Runs a program on a device: columns in, kernels, groups out.
 
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -14,38 +11,9 @@
 #include "gpu/codegen/pipeline.h"
 #include "gpu/driver/device.h"
 #include "gpu/driver/module_cache.h"
-#include "gpu/memory/device_table.h"
+#include "gpu/memory/column_store.h"
 
 namespace loom::gpu {
-
-/// Columns that are in device memory, kept for later programs. May be used by several threads.
-class ColumnStore {
-  public:
-    ColumnStore(Device& device, int threads) : device_(device), threads_(threads) {}
-
-    /// Returns a column of a table, which is loaded if it is not there. Raises as load_column().
-    std::shared_ptr<const DeviceColumn> get(Stream& stream, const exec::TableSource& table,
-                                            const std::vector<BlockRows>& blocks, int column,
-                                            plan::Type type);
-    /// Returns such a column if it is there, else nullptr; does not wait.
-    std::shared_ptr<const DeviceColumn> find(const exec::TableSource& table, int column,
-                                             plan::Type type) const;
-    uint64_t bytes() const;
-
-  private:
-    using Key = std::string;
-    struct Entry {
-        std::mutex loading;
-        std::shared_ptr<const DeviceColumn> column;  ///< changes once, under both mutexes
-    };
-
-    static Key key(const exec::TableSource& table, int column, plan::Type type);
-
-    Device& device_;
-    int threads_;
-    mutable std::mutex mutex_;
-    std::map<Key, std::shared_ptr<Entry>> columns_;
-};
 
 /// What a device is asked with.
 struct DeviceContext {

@@ -1,13 +1,11 @@
 #pragma once
 // Frames on a local stream socket.
 
-#include <atomic>
 #include <chrono>
 #include <functional>
 #include <mutex>
 #include <string>
 
-#include "gpu/driver/device.h"
 #include "gpu/service/message.h"
 
 namespace loom::gpu {
@@ -47,11 +45,6 @@ class Channel {
     int descriptor_;
     std::mutex writing_;
 };
-
-/// Returns the file beside a socket in which a process that could not begin says why.
-inline std::string problem_path(const std::string& socket) {
-    return socket + ".problem";
-}
 
 /// Returns a socket that listens at `path`, which is replaced if it is a socket; only this account
 /// may connect. Raises kIo.

@@ -19,7 +19,7 @@ class Client {
     explicit Client(std::string path) : path_(std::move(path)) {}
 
     /// Connects if need be. Returns false, and why, if nobody listens.
-    bool reachable(std::string* reason) { return connect(reason); }
+    bool connect(std::string* reason);
 
     /// Returns the rows of an aggregate, or nothing and why. `check` is called several times a
     /// second while the process works; what it throws ends the work and goes on.
@@ -30,7 +30,6 @@ class Client {
     std::string facts(const std::function<void()>& check, std::string* reason);
 
   private:
-    bool connect(std::string* reason);
     bool ask(FrameKind kind, std::string_view body, const std::function<void()>& check,
              Frame* answer, std::string* reason);
 

@@ -1,11 +1,9 @@
 #include "gpu/service/service.h"
 
-#include <algorithm>
 #include <cstdio>
 
 #include <fmt/core.h>
 
-#include "exec/fault.h"
 #include "gpu/codegen/expression_text.h"
 #include "plan/serialise.h"
 
@@ -25,10 +23,17 @@ constexpr std::chrono::seconds kLongestRun{120};
 constexpr size_t kMostReaders = 1000;
 constexpr size_t kMostWaiting = 64;
 
-void count_kinds(const plan::Operator& op, size_t* scans) {
-    if (op.kind == plan::OperatorKind::kScan)
-        *scans = std::max<size_t>(*scans, static_cast<size_t>(op.source) + 1);
-    for (const plan::Operator& input : op.inputs) count_kinds(input, scans);
+// Makes sure that all scanned columns are there.
+void check_scans(const plan::Operator& op, const std::vector<exec::TableSource>& tables) {
+    if (op.kind == plan::OperatorKind::kScan) {
+        if (op.source < 0 || static_cast<size_t>(op.source) >= tables.size())
+            base::corrupt("a request has a plan without its tables");
+        for (const exec::ScanFile& file : tables[static_cast<size_t>(op.source)].files)
+            if (file.columns.size() != op.output.size())
+                base::corrupt("a request has {} columns of {}", file.columns.size(),
+                              op.output.size());
+    }
+    for (const plan::Operator& input : op.inputs) check_scans(input, tables);
 }
 
 }  // namespace
@@ -106,19 +111,11 @@ Service::Answer Service::answer(const Frame& frame) {
 
 Service::Answer Service::run(const RunRequest& request) {
     const plan::Operator aggregate = plan::deserialise(base::as_bytes(request.plan));
-    size_t scans = 0;
-    count_kinds(aggregate, &scans);
-    if (scans > request.tables.size()) return {FrameKind::kDeclined, "a plan without its tables"};
     exec::Inputs inputs;
     inputs.parameters = request.parameters;
-    for (const std::vector<RequestFile>& table : request.tables) {
-        exec::TableSource& source = inputs.tables.emplace_back();
-        for (const RequestFile& file : table) {
-            exec::ScanFile& opened = source.files.emplace_back();
-            opened.reader = open(file);
-            opened.columns = file.columns;
-        }
-    }
+    for (const std::vector<RequestFile>& files : request.tables)
+        inputs.tables.push_back(open(files));
+    check_scans(aggregate, inputs.tables);
     const Turn turn(*this);
     DeviceContext context{device_, modules_, columns_};
     context.only_prepared = request.prepared;
@@ -134,6 +131,20 @@ Service::Answer Service::run(const RunRequest& request) {
         if (error.kind() == DeviceError::Kind::kLost) lost_ = true;
         throw;
     }
+}
+
+exec::TableSource Service::open(const std::vector<RequestFile>& files) {
+    exec::TableSource source;
+    for (const RequestFile& file : files) {
+        exec::ScanFile& opened = source.files.emplace_back();
+        opened.reader = open(file);
+        opened.columns = file.columns;
+        const auto fields = static_cast<int64_t>(opened.reader->schema().fields.size());
+        for (const exec::ScanFile::Column& column : opened.columns)
+            if (column.field >= fields)
+                base::corrupt("a request names field {} of {}", column.field, fields);
+    }
+    return source;
 }
 
 std::shared_ptr<format::TableReader> Service::open(const RequestFile& file) {
@@ -155,10 +166,10 @@ std::shared_ptr<format::TableReader> Service::open(const RequestFile& file) {
 
 void Service::prepare_later(RunRequest request) {
     request.prepared = false;
-    std::string name = encode(request);
+    std::string bytes = encode(request);
     const std::scoped_lock lock(mutex_);
-    if (waiting_.size() >= kMostWaiting || !coming_.insert(std::move(name)).second) return;
-    waiting_.push_back(std::move(request));
+    if (waiting_.size() >= kMostWaiting || !coming_.insert(bytes).second) return;
+    waiting_.push_back(std::move(bytes));
     changed_.notify_all();
 }
 
@@ -167,25 +178,22 @@ void Service::prepare_in_turn(const std::stop_token& stop) {
     for (;;) {
         std::unique_lock lock(mutex_);
         if (!changed_.wait(lock, stop, [&] { return !waiting_.empty(); })) return;
-        const RunRequest request = std::move(waiting_.front());
+        const Frame frame{FrameKind::kRun, std::move(waiting_.front())};
         waiting_.pop_front();
         lock.unlock();
-        const std::string name = encode(request);
-        answer({FrameKind::kRun, name});
+        answer(frame);
         lock.lock();
-        coming_.erase(name);
+        coming_.erase(frame.body);
     }
 }
 
 void Service::beat(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
-    while (!changed_.wait_for(lock, stop, kBeat, [&] { return stop.stop_requested(); })) {
-        if (stop.stop_requested()) return;
+    while (!changed_.wait_for(lock, stop, kBeat, [&] { return stop.stop_requested(); }))
         for (Working* working : working_)
             if (Clock::now() - working->since < kLongestRun &&
                 !working->channel->write(FrameKind::kWorking, {}, milliseconds(0)))
                 working->channel->shut();
-    }
 }
 
 std::string Service::facts() {

@@ -15,7 +15,7 @@
 #include "gpu/driver/compiler.h"
 #include "gpu/driver/device.h"
 #include "gpu/driver/module_cache.h"
-#include "gpu/memory/device_table.h"
+#include "gpu/memory/column_store.h"
 #include "gpu/run/execution.h"
 #include "gpu/service/channel.h"
 #include "gpu/service/message.h"
@@ -52,9 +52,10 @@ class Service {
 
     Answer answer(const Frame& frame);
     Answer run(const RunRequest& request);
-    void prepare_later(RunRequest request);
-    std::string facts();
+    exec::TableSource open(const std::vector<RequestFile>& files);
     std::shared_ptr<format::TableReader> open(const RequestFile& file);
+    std::string facts();
+    void prepare_later(RunRequest request);
     void prepare_in_turn(const std::stop_token& stop);
     void beat(const std::stop_token& stop);
 
@@ -68,8 +69,8 @@ class Service {
     std::condition_variable_any changed_;
     std::list<Working*> working_;
     std::map<std::string, std::shared_ptr<format::TableReader>> readers_;  ///< by path
-    std::deque<RunRequest> waiting_;  ///< to be run for their columns and kernels alone
-    std::set<std::string> coming_;    ///< those that wait or run so, as text
+    std::deque<std::string> waiting_;  ///< requests, encoded, for their columns and kernels alone
+    std::set<std::string> coming_;     ///< those that wait or run so
 
     std::jthread preparing_;
     std::jthread beating_;

@@ -1,22 +1,22 @@
 #include "pg/device/device_parts.h"
 
+#include <chrono>
 #include <fstream>
 
 #include <fmt/core.h>
 
 #include "gpu/service/client.h"
 #include "gpu/service/cut.h"
+#include "gpu/service/process.h"
 #include "pg/bridge/bridge.h"
 #include "pg/guc/settings.h"
 #include "plan/serialise.h"
 
-extern "C" {
-#include "portability/instr_time.h"
-}
-
 namespace loom::pg {
 
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 // Scans of fewer rows are done by the processor before a device has begun.
 constexpr int64_t kLeastRows = 1'000'000;
@@ -31,20 +31,24 @@ void check_interrupts() {
     if (InterruptPending) pg_call([] { CHECK_FOR_INTERRUPTS(); });
 }
 
-void collect_tables(const plan::Operator& op, std::vector<bool>* used) {
-    if (op.kind == plan::OperatorKind::kScan) (*used)[static_cast<size_t>(op.source)] = true;
-    for (const plan::Operator& input : op.inputs) collect_tables(input, used);
+int64_t rows_of(const plan::Operator& op, const exec::Inputs& inputs) {
+    int64_t rows = 0;
+    if (op.kind == plan::OperatorKind::kScan)
+        for (const exec::ScanFile& file : inputs.tables[static_cast<size_t>(op.source)].files)
+            rows += file.reader->row_count();
+    for (const plan::Operator& input : op.inputs) rows += rows_of(input, inputs);
+    return rows;
 }
 
-int64_t rows_of(const plan::Operator& part, const exec::Inputs& inputs) {
-    std::vector<bool> used(inputs.tables.size());
-    collect_tables(part, &used);
-    int64_t rows = 0;
-    for (size_t t = 0; t < used.size(); ++t)
-        if (used[t])
-            for (const exec::ScanFile& file : inputs.tables[t].files)
-                rows += file.reader->row_count();
-    return rows;
+// Adds the files of the tables that are scanned.
+void add_files(const plan::Operator& op, const exec::Inputs& inputs, gpu::RunRequest& request) {
+    if (op.kind == plan::OperatorKind::kScan) {
+        const auto table = static_cast<size_t>(op.source);
+        for (const exec::ScanFile& file : inputs.tables[table].files)
+            request.tables[table].push_back(
+                {file.reader->file().path(), file.reader->file().identity(), file.columns});
+    }
+    for (const plan::Operator& input : op.inputs) add_files(input, inputs, request);
 }
 
 gpu::RunRequest request_for(const plan::Operator& part, const exec::Inputs& inputs) {
@@ -52,18 +56,8 @@ gpu::RunRequest request_for(const plan::Operator& part, const exec::Inputs& inpu
     request.plan = plan::serialise(part);
     request.prepared = g_device == kDeviceAuto;
     request.parameters = inputs.parameters;
-    std::vector<bool> used(inputs.tables.size());
-    collect_tables(part, &used);
-    request.tables.resize(used.size());
-    for (size_t t = 0; t < used.size(); ++t) {
-        if (!used[t]) continue;
-        for (const exec::ScanFile& file : inputs.tables[t].files) {
-            gpu::RequestFile& sent = request.tables[t].emplace_back();
-            sent.path = file.reader->file().path();
-            sent.identity = file.reader->file().identity();
-            sent.columns = file.columns;
-        }
-    }
+    request.tables.resize(inputs.tables.size());
+    add_files(part, inputs, request);
     return request;
 }
 
@@ -74,11 +68,8 @@ std::string name_of(const plan::Operator& part) {
     return op->name;
 }
 
-double milliseconds_since(const instr_time& begin) {
-    instr_time now;
-    INSTR_TIME_SET_CURRENT(now);
-    INSTR_TIME_SUBTRACT(now, begin);
-    return INSTR_TIME_GET_MILLISEC(now);
+double milliseconds_since(Clock::time_point begin) {
+    return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
 
 }  // namespace
@@ -89,7 +80,7 @@ std::unique_ptr<plan::Operator> DeviceParts::answer(const plan::Operator& root,
     report_.clear();
     if (g_device == kDeviceCpu) return nullptr;
     std::string reason;
-    if (!client().reachable(&reason)) {
+    if (!client().connect(&reason)) {
         if (g_device == kDeviceGpu) report_.push_back("cpu: " + reason);
         return nullptr;
     }
@@ -101,8 +92,7 @@ std::unique_ptr<plan::Operator> DeviceParts::answer(const plan::Operator& root,
                 reasons.emplace_back("tables of few rows");
                 return std::nullopt;
             }
-            instr_time begin;
-            INSTR_TIME_SET_CURRENT(begin);
+            const Clock::time_point begin = Clock::now();
             std::string refusal;
             auto rows =
                 client().run(request_for(part, *inputs), part.output, check_interrupts, &refusal);
@@ -123,9 +113,10 @@ std::unique_ptr<plan::Operator> DeviceParts::answer(const plan::Operator& root,
 
 std::string device_facts(std::string* reason) {
     std::string facts = client().facts(check_interrupts, reason);
+    if (!facts.empty()) return facts;
     std::ifstream problem(gpu::problem_path(kDeviceSocket));
-    if (facts.empty() && problem) std::getline(problem, *reason);
-    return facts;
+    if (problem) std::getline(problem, *reason);
+    return {};
 }
 
 }  // namespace loom::pg

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "gpu/service/process.h"
 #include "pg/device/device_parts.h"
 #include "pg/guc/settings.h"
 
@@ -35,14 +36,13 @@ namespace {
 
 constexpr const char* kFolder = "pg_loom";
 constexpr const char* kKernels = "pg_loom/kernels";
-// loom-gpud's status if the host has no device: it is not started again until the configuration
-// is read anew.
-constexpr int kAbsent = 4;
 // Between starts, in milliseconds; twice as long each time that it did not live for a while.
 constexpr int kFirstPause = 250;
 constexpr int kLongestPause = 30000;
 constexpr int kLivedMilliseconds = 10000;
+// How often the child is looked at, and how long the worker sleeps if there is to be none.
 constexpr int kLook = 200;
+constexpr int kSleep = 60000;
 
 pid_t child = 0;
 
@@ -64,6 +64,7 @@ pid_t child = 0;
     ::_exit(127);
 }
 
+// Returns whether it is of use to try again if there is no child now.
 bool start_child_maylongjmp(const char* device) {
     char program[MAXPGPATH];
     strlcpy(program, my_exec_path, sizeof program);
@@ -79,7 +80,7 @@ bool start_child_maylongjmp(const char* device) {
     if (made == 0) run_child(program, device);
     if (made < 0) ereport(LOG, (errmsg("pg_loom: could not start loom-gpud: %m")));
     child = made > 0 ? made : 0;
-    return made > 0;
+    return true;
 }
 
 void end_child(int, Datum) {
@@ -110,7 +111,7 @@ const char* wanted_device() {
 
 void supervise_maylongjmp() {
     int choice = g_gpud;
-    bool absent = false;
+    bool absent = false;  // until the configuration is read anew
     int pause = kFirstPause;
     TimestampTz started = 0;
     TimestampTz next = 0;
@@ -127,7 +128,7 @@ void supervise_maylongjmp() {
         if (child != 0 && ::waitpid(child, &status, WNOHANG) == child) {
             child = 0;
             const TimestampTz now = GetCurrentTimestamp();
-            absent = WIFEXITED(status) && WEXITSTATUS(status) == kAbsent;
+            absent = WIFEXITED(status) && WEXITSTATUS(status) == gpu::kDeviceAbsent;
             pause = TimestampDifferenceExceeds(started, now, kLivedMilliseconds)
                         ? kFirstPause
                         : std::min(2 * pause, kLongestPause);
@@ -139,10 +140,11 @@ void supervise_maylongjmp() {
         }
         if (child == 0 && device != nullptr && !absent && GetCurrentTimestamp() >= next) {
             started = GetCurrentTimestamp();
+            next = TimestampTzPlusMilliseconds(started, pause);
             absent = !start_child_maylongjmp(device);
         }
         (void)WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-                        child != 0 || (device != nullptr && !absent) ? kLook : 60000,
+                        child != 0 || (device != nullptr && !absent) ? kLook : kSleep,
                         PG_WAIT_EXTENSION);
         ResetLatch(MyLatch);
         CHECK_FOR_INTERRUPTS();

@@ -57,8 +57,8 @@ CREATE FUNCTION same(query text, base text DEFAULT 'all_types') RETURNS text LAN
 $$;
 
 -- EXPLAIN ANALYZE without times, without sizes that depend on a compression library's version, and with
--- row counts as PostgreSQL printed them before 18.
-CREATE FUNCTION explained(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+-- row counts as PostgreSQL printed them before 18; of what the processor does.
+CREATE FUNCTION explained(query text) RETURNS SETOF text LANGUAGE plpgsql SET pg_loom.device = cpu AS $$
 DECLARE line text;
 BEGIN
     FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF) ' || query LOOP
