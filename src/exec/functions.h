@@ -33,14 +33,16 @@ struct FunctionInfo {
 };
 
 /// A definition in src/sql that computes a call whose arguments have certain types, for code that
-/// is generated. It takes the call's arguments from `first_argument` on, then `constants`, then, if
-/// may_fault, a Fault&.
+/// is generated. It takes `arguments` of the call's (-1: all) from `first_argument` on, then
+/// `constants`, then, if takes_fault, a Fault&.
 struct BoundDefinition {
     std::string name;  ///< as FunctionInfo::definition; empty: there is none
     int first_argument = 0;
+    int arguments = -1;
     std::vector<__int128> constants;
-    bool may_fault = false;
-    bool swapped = false;  ///< as FunctionInfo's
+    bool takes_fault = false;
+    bool may_fault = false;  ///< for arguments of these types
+    bool swapped = false;    ///< as FunctionInfo's
     /// The same over int64_t, without a Fault&: for results that are sure to fit 64 bits, from
     /// arguments and constants modulo 2^64.
     std::string modulo_64;

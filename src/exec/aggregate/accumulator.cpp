@@ -141,7 +141,7 @@ plan::Type sum_type(plan::Type arg) {
 std::optional<Kind> aggregate_kind(uint32_t function, plan::Type arg) {
     if (function == kCountAny) return Kind::kCount;
     if (function == kAnyValue) return Kind::kAny;
-    if (function == kApproximateCount) return Kind::kApproximateCount;
+    if (function == kApproximateCount) return Kind::kApproximateDistinct;
     for (const Known& known : kKnown)
         if (known.function == function && (known.kind == Kind::kCountRows || known.arg == arg.id))
             return known.kind;
@@ -165,7 +165,7 @@ std::optional<plan::Type> aggregate_type(uint32_t function, std::span<const plan
         case Kind::kCountRows:
         case Kind::kCount:
         case Kind::kRegressionCount:
-        case Kind::kApproximateCount:
+        case Kind::kApproximateDistinct:
             return plan::make_type(TypeId::kInt8);
         case Kind::kSum:
             return sum_type(arg);
@@ -212,7 +212,7 @@ std::unique_ptr<Accumulator> make_accumulator(uint32_t function, plan::Type arg,
         case Kind::kSampleDeviation:
             made = make_variance(*kind, arg, budget);
             break;
-        case Kind::kApproximateCount:
+        case Kind::kApproximateDistinct:
             made = make_approximate_count(arg, budget);
             break;
         default:

@@ -23,7 +23,7 @@ enum class AggregateKind : uint8_t {
     kSampleVariance,
     kPopulationDeviation,
     kSampleDeviation,
-    kApproximateCount,
+    kApproximateDistinct,
     // Of two arguments.
     kCorrelation,
     kPopulationCovariance,

@@ -58,6 +58,8 @@ void set_rescale(Type from, int scale, NumericState* state, BoundFunction* bound
                     : kRounding == Rounding::kTowardsZero ? "kTowardsZero"
                     : kRounding == Rounding::kUp          ? "kUp"
                                                           : "kDown");
+    bound->definition.arguments = 1;
+    bound->definition.takes_fault = true;
     bound->kernel = is_wide(from) ? wide ? rescale<Int128, Int128, kRounding>
                                          : rescale<int64_t, Int128, kRounding>
                     : wide ? rescale<Int128, int64_t, kRounding>

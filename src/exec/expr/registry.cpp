@@ -90,6 +90,7 @@ BoundDefinition definition_of(uint32_t oid, std::span<const plan::Expr> argument
     BoundDefinition definition = std::move(bound.definition);
     if (definition.name.empty()) definition.name = function->info.definition;
     definition.may_fault = bound.may_fault;
+    definition.takes_fault = definition.takes_fault || bound.may_fault;
     definition.swapped = function->info.swapped;
     return definition;
 }
