@@ -144,6 +144,7 @@ class Maker {
     }
 
     std::mt19937_64 random_;
+    std::vector<plan::ParameterValue> parameters;  ///< of the plan that is being made
 };
 
 inline plan::Operator scan(int source, const std::vector<ColumnPlan>& plans, double rows) {

@@ -76,6 +76,18 @@ Expr logical(ExprKind kind, std::vector<Expr> args) {
     return expr;
 }
 
+// A constant, or a parameter of its value.
+Expr given(Maker& maker, Expr value) {
+    if (!maker.chance(20)) return value;
+    plan::ParameterValue parameter;
+    parameter.value = value.value;
+    maker.parameters.push_back(std::move(parameter));
+    value.kind = ExprKind::kParameter;
+    value.index = static_cast<int>(maker.parameters.size()) - 1;
+    value.value = {};
+    return value;
+}
+
 // A random condition over the columns from `first` on.
 Expr condition(Maker& maker, const std::vector<ColumnPlan>& plans, int first, int depth) {
     if (depth > 0 && maker.chance(40)) {
@@ -112,6 +124,7 @@ Expr condition(Maker& maker, const std::vector<ColumnPlan>& plans, int first, in
         value = plan::make_constant(
             maker.chance(50) ? plan::make_numeric(4, 1) : plan::make_numeric(25, 8),
             column::Scalar::of_int(maker.between(-9999, 9999)));
+    value = given(maker, std::move(value));
     const uint32_t function = comparison(plan.type, maker.pick(6));
     return maker.chance(20) ? plan::make_call(function, kBool, {value, column})
                             : plan::make_call(function, kBool, {column, value});
@@ -152,10 +165,13 @@ ExprKind any_choice(Maker& maker) {
                       ExprKind::kNullIf}[maker.pick(5)];
 }
 
+Expr numeric_value(Maker& maker, const Columns& columns, int depth);
+
 // A random int4, mostly without faults.
 Expr integer_value(Maker& maker, const Columns& columns, int depth) {
     if (depth == 0 || maker.chance(30)) {
-        if (maker.chance(15)) return constant(kInt4, maker.between(-100, 100));
+        if (maker.chance(15)) return given(maker, constant(kInt4, maker.between(-100, 100)));
+        if (maker.chance(10)) return function_call(1744, {numeric_value(maker, columns, depth)});
         return columns.of_type(maker, kInt4);
     }
     const Expr a = integer_value(maker, columns, depth - 1);
@@ -180,8 +196,9 @@ Expr numeric_value(Maker& maker, const Columns& columns, int depth) {
     const auto is_numeric = [](plan::Type type) { return type.id == TypeId::kNumeric; };
     if (depth == 0 || maker.chance(25)) {
         if (maker.chance(20))
-            return plan::make_constant(plan::make_numeric(3, 2),
-                                       column::Scalar::of_int(maker.between(-999, 999)));
+            return given(maker,
+                         plan::make_constant(plan::make_numeric(3, 2),
+                                             column::Scalar::of_int(maker.between(-999, 999))));
         if (maker.chance(15)) return function_call(1740, {columns.of_type(maker, kInt4)});
         return columns.column(columns.pick(maker, is_numeric));
     }
@@ -198,7 +215,16 @@ Expr numeric_value(Maker& maker, const Columns& columns, int depth) {
         case 1:
             return call(maker.chance(50) ? 1771 : 1705, {a});
         case 2:
-            return call(1707, {a, constant(kInt4, maker.between(0, 3))});
+            return maker.chance(50)
+                       ? call(maker.chance(50) ? 1707 : 1709,
+                              {a, constant(kInt4, maker.between(-2, 3))})
+                       : call(std::array{1708U, 1710U, 1711U, 1712U}[maker.pick(4)], {a});
+        case 4: {
+            // numeric(p, s): what has more digits before the point faults.
+            const int64_t scale = maker.between(0, 5);
+            const int64_t precision = scale + maker.between(maker.chance(90) ? 12 : 3, 30);
+            return call(1703, {a, constant(kInt4, (precision << 16 | scale) + 4)});
+        }
         case 3:
             return call(1728,
                         {a, maker.chance(20) ? b
@@ -210,9 +236,11 @@ Expr numeric_value(Maker& maker, const Columns& columns, int depth) {
 }
 
 Expr field_of(Maker& maker, const Columns& columns) {
-    static const char* const kNames[] = {"year", "month", "dow", "quarter"};
+    static const char* const kNames[] = {"year", "month", "dow",  "quarter", "week",
+                                         "doy",  "epoch", "hour", "second"};
     const bool date = maker.chance(60);
-    const Expr name = plan::make_constant(kText, column::Scalar::of_bytes(kNames[maker.pick(4)]));
+    const Expr name = plan::make_constant(
+        kText, column::Scalar::of_bytes(kNames[maker.chance(60) ? 0 : maker.pick(date ? 7 : 9)]));
     return function_call(date ? 6199 : 6202,
                          {name, columns.of_type(maker, date ? kDate : kTimestamp)});
 }
@@ -268,8 +296,11 @@ plan::Aggregate aggregate_of(Maker& maker, const Columns& columns) {
                                                     {kInt8, 2115, 2131},      {kDate, 2122, 2138},
                                                     {kTimestamp, 2126, 2142}, {kTime, 2123, 2139}};
             const Extreme& of = kExtremes[maker.pick(std::size(kExtremes))];
-            return aggregate_call(maker.chance(50) ? of.largest : of.least,
-                                  {columns.of_type(maker, of.type)});
+            Expr value = columns.of_type(maker, of.type);
+            if (of.type == kTimestamp && maker.chance(50))
+                value = function_call(
+                    2020, {plan::make_constant(kText, column::Scalar::of_bytes("month")), value});
+            return aggregate_call(maker.chance(50) ? of.largest : of.least, {value});
         }
     }
 }
@@ -380,6 +411,7 @@ Star make_star(Maker& maker, const std::string& directory) {
         aggregate.aggregates.push_back(std::move(call));
     }
     aggregate.inputs = {std::move(tree)};
+    star.inputs.parameters = maker.parameters;
     return star;
 }
 

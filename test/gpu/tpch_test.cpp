@@ -180,6 +180,29 @@ TEST_F(Tpch, SumsOfManyDigits) {
     compile_for_cuda();
 }
 
+// Both tests of the key are of whole tiles, and its values go along with the rows that are left.
+TEST_F(Tpch, RangeOfAJoinKey) {
+    const std::vector<ColumnPlan> facts = {{kInt4, 1, 3'000}, {kInt4, 0, 50}};
+    const std::vector<ColumnPlan> dimension = {{kInt4, 1, 3'000, 0, true}, {kText, 0, 20}};
+    exec::Inputs inputs;
+    inputs.tables.push_back(table(facts, 9'000));
+    inputs.tables.push_back(table(dimension, 2'000));
+    Operator joined;
+    joined.kind = OperatorKind::kJoin;
+    joined.probe_keys = {plan::make_column(0, kInt4)};
+    joined.build_keys = {plan::make_column(0, kInt4)};
+    joined.rows = 2'000;
+    joined.inputs = {
+        filtered(scan(0, facts, 9'000),
+                 {function_call(149, {plan::make_column(0, kInt4), constant(kInt4, 1'000)})}),
+        scan(1, dimension, 2'000)};
+    joined.output = {kInt4, kInt4, kInt4, kText};
+    const Operator query = grouped(joined, {plan::make_column(3, kText)},
+                                   {aggregate_call(2108, {plan::make_column(1, kInt4)}),
+                                    aggregate_call(2116, {plan::make_column(0, kInt4)})});
+    EXPECT_EQ(run(query, inputs), rows_on_cpu(query, inputs));
+}
+
 TEST_F(Tpch, ManyGroups) {
     const std::vector<ColumnPlan> facts = {{kInt8, 1, 100'000, 0, true},
                                            {kInt8, INT64_MIN, INT64_MAX},
