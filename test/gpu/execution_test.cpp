@@ -12,9 +12,7 @@
 
 #include "compare.h"
 #include "gpu/codegen/expression_text.h"
-#include "gpu/driver/host_compiler.h"
-#include "gpu/driver/host_device.h"
-#include "gpu/driver/nvrtc_compiler.h"
+#include "plan_device.h"
 #include "random_plans.h"
 
 namespace loom::gpu {
@@ -28,12 +26,11 @@ TEST(Execution, RandomStarsAreAsOnTheCpu) {
     constexpr int kQueries = 40;
     constexpr int kCompiled = 20;
     std::string reason;
-    const std::unique_ptr<Compiler> compiler = make_host_compiler(&reason);
-    if (compiler == nullptr) GTEST_SKIP() << "skipped: " << reason;
+    const PlanDevice opened = open_plan_device();
+    if (opened.compiler == nullptr) GTEST_SKIP() << "skipped: " << opened.reason;
     const fs::path directory =
         fs::temp_directory_path() / ("loom-gpu-stars-" + std::to_string(getpid()));
-    const std::unique_ptr<Device> device = open_host_device();
-    ModuleCache modules(*device, *compiler, {});
+    ModuleCache modules(*opened.device, *opened.compiler, {});
     std::map<std::string, int> refused;
     int faults = 0;
     int with_rows = 0;
@@ -50,8 +47,8 @@ TEST(Execution, RandomStarsAreAsOnTheCpu) {
         Maker maker(seed);
         const Star star = make_star(maker, directory);
         SCOPED_TRACE(plan::to_text(star.aggregate));
-        ColumnStore columns(*device, 2);
-        DeviceContext context{*device, modules, columns};
+        ColumnStore columns(*opened.device, 2);
+        DeviceContext context{*opened.device, modules, columns};
         std::unique_ptr<DeviceRows> rows;
         std::string fault;
         RunTimes times;

@@ -9,9 +9,7 @@
 
 #include "compare.h"
 #include "gpu/codegen/expression_text.h"
-#include "gpu/driver/host_compiler.h"
-#include "gpu/driver/host_device.h"
-#include "gpu/driver/nvrtc_compiler.h"
+#include "plan_device.h"
 #include "random_plans.h"
 
 namespace loom::gpu {
@@ -29,11 +27,11 @@ enum Lineitem { kOrderKey, kQuantity, kPrice, kDiscount, kTax, kFlag, kStatus, k
 class Tpch : public testing::Test {
   protected:
     void SetUp() override {
-        compiler_ = make_host_compiler(&reason_);
-        if (compiler_ == nullptr) GTEST_SKIP() << "skipped: " << reason_;
-        device_ = open_host_device();
-        modules_ = std::make_unique<ModuleCache>(*device_, *compiler_, ModuleCacheOptions{});
-        columns_ = std::make_unique<ColumnStore>(*device_, 2);
+        opened_ = open_plan_device();
+        if (opened_.compiler == nullptr) GTEST_SKIP() << "skipped: " << opened_.reason;
+        modules_ =
+            std::make_unique<ModuleCache>(*opened_.device, *opened_.compiler, ModuleCacheOptions{});
+        columns_ = std::make_unique<ColumnStore>(*opened_.device, 2);
         directory_ = fs::temp_directory_path() / ("loom-gpu-tpch-" + std::to_string(getpid()));
         fs::create_directories(directory_);
     }
@@ -46,7 +44,7 @@ class Tpch : public testing::Test {
                                  directory_ / ("table" + std::to_string(tables_++) + ".parquet"));
     }
     std::vector<std::string> run(const Operator& aggregate, const exec::Inputs& inputs) {
-        DeviceContext context{*device_, *modules_, *columns_};
+        DeviceContext context{*opened_.device, *modules_, *columns_};
         RunTimes times;
         const auto rows = run_aggregate(context, aggregate, inputs, &times);
         texts_.insert(times.texts.begin(), times.texts.end());
@@ -131,8 +129,7 @@ class Tpch : public testing::Test {
     Maker maker_{1};
     std::string reason_;
     fs::path directory_;
-    std::unique_ptr<Compiler> compiler_;
-    std::unique_ptr<Device> device_;
+    PlanDevice opened_;
     std::unique_ptr<ModuleCache> modules_;
     std::unique_ptr<ColumnStore> columns_;
     std::set<std::string> texts_;
