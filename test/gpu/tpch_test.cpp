@@ -200,6 +200,30 @@ TEST_F(Tpch, RangeOfAJoinKey) {
     EXPECT_EQ(run(query, inputs), rows_on_cpu(query, inputs));
 }
 
+// A key without any value is looked up nowhere.
+TEST_F(Tpch, JoinKeyOfNulls) {
+    const std::vector<ColumnPlan> facts = {{kInt4, 0, 1, 100}, {kInt4, 0, 50}};
+    const std::vector<ColumnPlan> dimension = {{kInt4, 1'000'000, 1'003'000, 0, true},
+                                               {kText, 0, 20}};
+    exec::Inputs inputs;
+    inputs.tables.push_back(table(facts, 2'000));
+    inputs.tables.push_back(table(dimension, 2'000));
+    Operator joined;
+    joined.kind = OperatorKind::kJoin;
+    joined.probe_keys = {plan::make_column(0, kInt4)};
+    joined.build_keys = {plan::make_column(0, kInt4)};
+    joined.rows = 100;
+    joined.inputs = {scan(0, facts, 2'000), scan(1, dimension, 2'000)};
+    joined.output = {kInt4, kInt4, kInt4, kText};
+    for (const bool by_text : {false, true}) {
+        std::vector<Expr> keys;
+        if (by_text) keys.push_back(plan::make_column(3, kText));
+        const Operator query =
+            grouped(joined, keys, {aggregate_call(2108, {plan::make_column(1, kInt4)})});
+        EXPECT_EQ(run(query, inputs), rows_on_cpu(query, inputs));
+    }
+}
+
 TEST_F(Tpch, ManyGroups) {
     const std::vector<ColumnPlan> facts = {{kInt8, 1, 100'000, 0, true},
                                            {kInt8, INT64_MIN, INT64_MAX},

@@ -56,9 +56,9 @@ bool is_near(const ScanColumn& column, const BuildTable& table) {
 }
 
 bool is_inside(const ScanColumn& column, const BuildTable& table) {
-    return !column.has_values() ||
-           (column.min >= table.origin &&
-            static_cast<uint64_t>(column.max) - static_cast<uint64_t>(table.origin) < table.span);
+    // Rows of a column without values show its origin, which may lie anywhere.
+    return column.has_values() && column.min >= table.origin &&
+           static_cast<uint64_t>(column.max) - static_cast<uint64_t>(table.origin) < table.span;
 }
 
 TileWriter::TileWriter(KernelFile& file, const Pipeline& pipeline, const PipelineData& data,
