@@ -5,8 +5,10 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "plan/expr.h"
+#include "sql/calendar.h"
 
 namespace loom::exec {
 
@@ -30,10 +32,33 @@ struct FunctionInfo {
     bool swapped = false;  ///< `definition` takes its two arguments in the other order
 };
 
+/// A definition in src/sql that computes a call whose arguments have certain types, for code that
+/// is generated. It takes `arguments` of the call's (-1: all) from `first_argument` on, then
+/// `constants`, then, if takes_fault, a Fault&.
+struct BoundDefinition {
+    std::string name;  ///< as FunctionInfo::definition; empty: there is none
+    int first_argument = 0;
+    int arguments = -1;
+    std::vector<__int128> constants;
+    bool takes_fault = false;
+    bool may_fault = false;  ///< for arguments of these types
+    bool swapped = false;    ///< as FunctionInfo's
+    /// The same over int64_t, without a Fault&: for results that are sure to fit 64 bits, from
+    /// arguments and constants modulo 2^64.
+    std::string modulo_64;
+    /// The same over int64_t, without a Fault&: where the result and each argument times its
+    /// constant (argument i, constant i; 1 if there are none) are sure to fit 64 bits.
+    std::string aligned_64;
+    std::optional<sql::Field> field;  ///< of a date or timestamp that the call extracts, or cuts at
+};
+
 /// Returns every function, each once, by ascending OID.
 std::span<const FunctionInfo> registered_functions();
 /// Returns one of them, or nullptr.
 const FunctionInfo* find_function(uint32_t oid);
+
+/// Returns the definition that computes a call, or one without a name.
+BoundDefinition definition_of(uint32_t oid, std::span<const plan::Expr> arguments);
 
 /// Returns whether computing an expression, aggregates as calls among them, may raise SqlFault or
 /// Unrepresentable for some row; where that depends on more than the functions' names, true.

@@ -340,6 +340,27 @@ LOOM_SQL constexpr Int128 field_of_timestamp(Field field, int64_t time) {
     }
 }
 
+/// extract(field from date): infinite values have infinite or unknown fields.
+LOOM_SQL constexpr int64_t date_field(Field field, int32_t date, Fault& fault) {
+    fault.raise(kOther, !is_valid_date(date));
+    return field_of_day(field, is_valid_date(date) ? date : 0);
+}
+template <Field kField>
+LOOM_SQL constexpr int64_t date_field(int32_t date, Fault& fault) {
+    return date_field(kField, date, fault);
+}
+/// extract(field from timestamp). PostgreSQL computes what passes 64 bits with fewer digits.
+LOOM_SQL constexpr Int128 timestamp_field(Field field, int64_t time, Fault& fault) {
+    fault.raise(kOther, !is_valid_timestamp(time));
+    const Int128 value = field_of_timestamp(field, is_valid_timestamp(time) ? time : 0);
+    fault.raise(kOther, value >= kTimestampInfinity);
+    return value;
+}
+template <Field kField, typename R>
+LOOM_SQL constexpr R timestamp_field(int64_t time, Fault& fault) {
+    return static_cast<R>(timestamp_field(kField, time, fault));
+}
+
 /// timestamp_trunc. Weeks start on Monday; decades, centuries and millennia as people count them.
 LOOM_SQL constexpr int64_t timestamp_truncate(Field field, int64_t time, Fault& fault) {
     if (is_infinite_timestamp(time)) return time;
@@ -386,6 +407,16 @@ LOOM_SQL constexpr int64_t timestamp_truncate(Field field, int64_t time, Fault& 
     }
     fault.raise(kTimestampRange, start < kFirstDay);
     return start * kDayMicroseconds;
+}
+/// date_trunc(field, timestamp).
+LOOM_SQL constexpr int64_t timestamp_truncate_valid(Field field, int64_t time, Fault& fault) {
+    const bool valid = is_valid_timestamp(time) || is_infinite_timestamp(time);
+    fault.raise(kOther, !valid);
+    return valid ? timestamp_truncate(field, time, fault) : 0;
+}
+template <Field kField>
+LOOM_SQL constexpr int64_t timestamp_truncate_valid(int64_t time, Fault& fault) {
+    return timestamp_truncate_valid(kField, time, fault);
 }
 
 }  // namespace loom::sql

@@ -33,10 +33,41 @@ LOOM_SQL constexpr Int128 wrapping_subtract(Int128 a, Int128 b) {
 LOOM_SQL constexpr int64_t wrapping_multiply(int64_t a, int64_t b) {
     return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
 }
+LOOM_SQL constexpr int64_t wrapping_add(int64_t a, int64_t b) {
+    return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+LOOM_SQL constexpr int64_t wrapping_subtract(int64_t a, int64_t b) {
+    return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+}
+
+// Where the result is sure to fit, T is int64_t or Int128, and what leaves T on the way wraps.
 
 /// numeric_mul. Unchecked where the digits of the arguments cannot add up to more than 38.
-LOOM_SQL constexpr Int128 numeric_multiply(Int128 a, Int128 b) {
+template <typename T>
+LOOM_SQL constexpr T numeric_multiply(T a, T b) {
     return wrapping_multiply(a, b);
+}
+/// numeric_add, numeric_sub of values that two factors align.
+template <typename T>
+LOOM_SQL constexpr T numeric_add(T a, T b, T first, T second) {
+    return wrapping_add(wrapping_multiply(a, first), wrapping_multiply(b, second));
+}
+template <typename T>
+LOOM_SQL constexpr T numeric_subtract(T a, T b, T first, T second) {
+    return wrapping_subtract(wrapping_multiply(a, first), wrapping_multiply(b, second));
+}
+/// numeric_uminus, numeric_uplus, numeric_abs.
+template <typename T>
+LOOM_SQL constexpr T numeric_negate(T a) {
+    return wrapping_subtract(T{0}, a);
+}
+template <typename T>
+LOOM_SQL constexpr T numeric_identity(T a) {
+    return a;
+}
+template <typename T>
+LOOM_SQL constexpr T numeric_absolute(T a) {
+    return a < 0 ? numeric_negate(a) : a;
 }
 LOOM_SQL constexpr Int128 numeric_multiply_checked(Int128 a, Int128 b, Fault& fault) {
     // Most values fit 64 bits, and their product needs no test but that of its digits.
@@ -68,6 +99,17 @@ LOOM_SQL constexpr Int128 numeric_subtract_checked(Int128 a, Int128 b, Fault& fa
                 subtract_overflows(a, b, &difference) || !has_38_digits(difference));
     return difference;
 }
+/// The same of values that two factors align.
+LOOM_SQL constexpr Int128 numeric_add_aligned(Int128 a, Int128 b, Int128 first, Int128 second,
+                                              Fault& fault) {
+    return numeric_add_checked(numeric_scale_up_checked(a, first, fault),
+                               numeric_scale_up_checked(b, second, fault), fault);
+}
+LOOM_SQL constexpr Int128 numeric_subtract_aligned(Int128 a, Int128 b, Int128 first, Int128 second,
+                                                   Fault& fault) {
+    return numeric_subtract_checked(numeric_scale_up_checked(a, first, fault),
+                                    numeric_scale_up_checked(b, second, fault), fault);
+}
 
 /// numeric_mod of aligned values: the sign of the dividend.
 template <typename T>
@@ -77,6 +119,13 @@ LOOM_SQL constexpr T numeric_remainder(T a, T b, Fault& fault) {
         return 0;
     }
     return b == -1 ? T{0} : static_cast<T>(a % b);
+}
+/// The same of values that two factors align.
+template <typename T>
+LOOM_SQL constexpr T numeric_remainder_aligned(Int128 a, Int128 b, Int128 first, Int128 second,
+                                               Fault& fault) {
+    return static_cast<T>(numeric_remainder(numeric_scale_up_checked(a, first, fault),
+                                            numeric_scale_up_checked(b, second, fault), fault));
 }
 
 /// How digits behind the new scale are dropped.
@@ -114,11 +163,79 @@ LOOM_SQL constexpr int numeric_compare(Int128 a, Int128 factor_a, Int128 b, Int1
     return x < y ? -1 : x > y ? 1 : 0;
 }
 
+/// round, trunc, ceil, floor, and the cast to numeric(p, s): drops digits by one factor, then
+/// brings the value up by another. The result is smaller than `limit`; 0: it has at most 38 digits.
+template <typename R, typename A, Rounding kRounding>
+LOOM_SQL constexpr R numeric_rescale(A a, Int128 drop, Int128 up, Int128 limit, Fault& fault) {
+    Int128 value = a;
+    if (drop != 1) {
+        // 64-bit division where it does.
+        if (sizeof(A) == 8 && static_cast<int64_t>(drop) == drop)
+            value = numeric_scale_down<kRounding, int64_t>(static_cast<int64_t>(a),
+                                                           static_cast<int64_t>(drop));
+        else
+            value = numeric_scale_down<kRounding, Int128>(value, drop);
+    }
+    if (up != 1) value = numeric_scale_up_checked(value, up, fault);
+    if (limit != 0)
+        fault.raise(kNumericField, value >= limit || value <= -limit);
+    else if (sizeof(R) == 16)
+        fault.raise(kNumericDigits, !has_38_digits(value));
+    return static_cast<R>(value);
+}
+
+/// numeric_cmp of values that two factors align, which fit T then or, for Int128, may be beyond.
+template <typename T>
+LOOM_SQL constexpr int numeric_order(T a, T b, T first, T second) {
+    if constexpr (sizeof(T) == 8) {
+        const T x = wrapping_multiply(a, first);
+        const T y = wrapping_multiply(b, second);
+        return (x > y ? 1 : 0) - (x < y ? 1 : 0);
+    } else {
+        return numeric_compare(a, first, b, second);
+    }
+}
+/// numeric_eq and relatives.
+template <typename T>
+LOOM_SQL constexpr bool numeric_equal(T a, T b, T first, T second) {
+    return numeric_order<T>(a, b, first, second) == 0;
+}
+template <typename T>
+LOOM_SQL constexpr bool numeric_not_equal(T a, T b, T first, T second) {
+    return numeric_order<T>(a, b, first, second) != 0;
+}
+template <typename T>
+LOOM_SQL constexpr bool numeric_less(T a, T b, T first, T second) {
+    return numeric_order<T>(a, b, first, second) < 0;
+}
+template <typename T>
+LOOM_SQL constexpr bool numeric_less_equal(T a, T b, T first, T second) {
+    return numeric_order<T>(a, b, first, second) <= 0;
+}
+template <typename T>
+LOOM_SQL constexpr bool numeric_greater(T a, T b, T first, T second) {
+    return numeric_order<T>(a, b, first, second) > 0;
+}
+template <typename T>
+LOOM_SQL constexpr bool numeric_greater_equal(T a, T b, T first, T second) {
+    return numeric_order<T>(a, b, first, second) >= 0;
+}
+
 /// numeric_int2, numeric_int4, numeric_int8 of a value that is rounded to scale 0.
 template <typename T>
 LOOM_SQL constexpr T numeric_to_integer(Int128 a, FaultBits range, Fault& fault) {
     fault.raise(range, static_cast<Int128>(static_cast<T>(a)) != a);
     return static_cast<T>(a);
+}
+
+/// The same of a value of any scale: the factor of its digits behind the point.
+template <typename R, FaultBits kRange, typename A>
+LOOM_SQL constexpr R numeric_round_to_integer(A a, Int128 drop, Fault& fault) {
+    const Int128 value = sizeof(A) == 8 && static_cast<int64_t>(drop) == drop
+                             ? Int128{numeric_scale_down<Rounding::kHalfAway, int64_t>(
+                                   static_cast<int64_t>(a), static_cast<int64_t>(drop))}
+                             : numeric_scale_down<Rounding::kHalfAway, Int128>(a, drop);
+    return numeric_to_integer<R>(value, kRange, fault);
 }
 
 /// numeric_float8 where both numbers are exact as float8, so that one division rounds correctly.

@@ -33,6 +33,12 @@ inline std::string text_of(const exec::Vector& vector, int64_t row) {
             return std::to_string(values.as<int32_t>()[place]);
         case plan::Physical::kInt64:
             return std::to_string(values.as<int64_t>()[place]);
+        case plan::Physical::kInt128:
+            return column::to_string(values.as<__int128>()[place]);
+        case plan::Physical::kDecimal: {
+            const plan::Decimal& decimal = values.as<plan::Decimal>()[place];
+            return column::to_string(decimal.unscaled) + "e-" + std::to_string(decimal.scale);
+        }
         case plan::Physical::kBytes:
             return "'" + std::string(values.as<column::BytesView>()[place].text()) + "'";
         default:

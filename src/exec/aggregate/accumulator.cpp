@@ -121,16 +121,6 @@ constexpr Known kKnown[] = {{2803, Kind::kCountRows, TypeId::kBool},
 // Those of any type.
 constexpr uint32_t kCountAny = 2147;
 
-std::optional<Kind> find_kind(uint32_t function, plan::Type arg) {
-    if (function == kCountAny) return Kind::kCount;
-    if (function == kAnyValue) return Kind::kAny;
-    if (function == kApproximateCount) return Kind::kApproximateCount;
-    for (const Known& known : kKnown)
-        if (known.function == function && (known.kind == Kind::kCountRows || known.arg == arg.id))
-            return known.kind;
-    return std::nullopt;
-}
-
 size_t number_of_arguments(Kind kind) {
     if (kind == Kind::kCountRows) return 0;
     return takes_pairs(kind) ? 2 : 1;
@@ -148,6 +138,16 @@ plan::Type sum_type(plan::Type arg) {
 
 }  // namespace
 
+std::optional<Kind> aggregate_kind(uint32_t function, plan::Type arg) {
+    if (function == kCountAny) return Kind::kCount;
+    if (function == kAnyValue) return Kind::kAny;
+    if (function == kApproximateCount) return Kind::kApproximateDistinct;
+    for (const Known& known : kKnown)
+        if (known.function == function && (known.kind == Kind::kCountRows || known.arg == arg.id))
+            return known.kind;
+    return std::nullopt;
+}
+
 void Accumulator::update(const uint32_t*, const Vector&) {
     throw Unrepresentable("an aggregate that takes two arguments");
 }
@@ -158,14 +158,14 @@ void Accumulator::update_pairs(const uint32_t*, const Vector&, const Vector&) {
 
 std::optional<plan::Type> aggregate_type(uint32_t function, std::span<const plan::Type> args) {
     const plan::Type arg = args.empty() ? plan::make_type(TypeId::kBool) : args[0];
-    const auto kind = find_kind(function, arg);
+    const auto kind = aggregate_kind(function, arg);
     if (!kind || args.size() != number_of_arguments(*kind)) return std::nullopt;
     if (args.size() == 2 && args[1] != arg) return std::nullopt;
     switch (*kind) {
         case Kind::kCountRows:
         case Kind::kCount:
         case Kind::kRegressionCount:
-        case Kind::kApproximateCount:
+        case Kind::kApproximateDistinct:
             return plan::make_type(TypeId::kInt8);
         case Kind::kSum:
             return sum_type(arg);
@@ -182,7 +182,7 @@ std::optional<plan::Type> aggregate_type(uint32_t function, std::span<const plan
 
 std::unique_ptr<Accumulator> make_accumulator(uint32_t function, plan::Type arg,
                                               base::MemoryBudget* budget) {
-    const auto kind = find_kind(function, arg);
+    const auto kind = aggregate_kind(function, arg);
     if (!kind) throw Unrepresentable("an aggregate that the engine does not have");
     std::unique_ptr<Accumulator> made;
     switch (*kind) {
@@ -212,7 +212,7 @@ std::unique_ptr<Accumulator> make_accumulator(uint32_t function, plan::Type arg,
         case Kind::kSampleDeviation:
             made = make_variance(*kind, arg, budget);
             break;
-        case Kind::kApproximateCount:
+        case Kind::kApproximateDistinct:
             made = make_approximate_count(arg, budget);
             break;
         default:

@@ -1,11 +1,12 @@
 #pragma once
-// The families of aggregates, and what their states have in common. For accumulators only.
+// What the families of aggregates' states have in common. For accumulators only.
 
 #include <algorithm>
 #include <cstring>
 #include <memory>
 
 #include "exec/aggregate/accumulator.h"
+#include "exec/aggregate/aggregate_kind.h"
 
 namespace loom::exec {
 
@@ -62,42 +63,6 @@ void put(StoredColumn& out, int64_t groups, const T* values, const uint8_t* pres
     vector.values = values;
     vector.validity = validity.data();
     out.append(vector);
-}
-
-enum class AggregateKind : uint8_t {
-    kCountRows,
-    kCount,
-    kSum,
-    kAverage,
-    kMinimum,
-    kMaximum,
-    kAny,
-    kAnd,
-    kOr,
-    kXor,
-    kPopulationVariance,
-    kSampleVariance,
-    kPopulationDeviation,
-    kSampleDeviation,
-    kApproximateCount,
-    // Of two arguments.
-    kCorrelation,
-    kPopulationCovariance,
-    kSampleCovariance,
-    kRegressionCount,
-    kRegressionSxx,
-    kRegressionSyy,
-    kRegressionSxy,
-    kRegressionAverageX,
-    kRegressionAverageY,
-    kRegressionSlope,
-    kRegressionIntercept,
-    kRegressionR2
-};
-
-/// The aggregate takes two arguments.
-constexpr bool takes_pairs(AggregateKind kind) {
-    return kind >= AggregateKind::kCorrelation;
 }
 
 // Each returns null for an argument that the family does not take.

@@ -1,10 +1,10 @@
 // count, sum, avg.
 
+#include <algorithm>
 #include <cmath>
 
+#include "exec/aggregate/exact_sum.h"
 #include "exec/aggregate/families.h"
-
-#include <algorithm>
 #include "exec/fault.h"
 #include "sql/decimal.h"
 
@@ -105,28 +105,14 @@ class ExactSum final : public Accumulator {
     void output(int64_t groups, StoredColumn& out) override {
         base::Buffer values;
         base::Buffer present;
-        const Physical physical = plan::physical(out.type());
-        const int width = plan::width(physical);
+        const int width = plan::width(plan::physical(out.type()));
         values.resize(static_cast<uint64_t>(groups) * width);
         present.resize(static_cast<uint64_t>(groups));
+        std::memset(values.data(), 0, static_cast<size_t>(groups) * static_cast<size_t>(width));
         for (int64_t g = 0; g < groups; ++g) {
             present.data()[g] = counts_[g] > 0;
-            uint8_t* place = values.data() + g * width;
-            if (physical == Physical::kDecimal) {
-                sql::Decimal quotient;
-                if (counts_[g] > 0) {
-                    check_digits(sums_[g]);
-                    quotient = average(sums_[g], scale_, counts_[g]);
-                }
-                std::memcpy(place, &quotient, sizeof quotient);
-            } else if (physical == Physical::kInt64) {
-                // sum(int2), sum(int4): bigint, which PostgreSQL lets wrap as it adds.
-                const auto sum = static_cast<int64_t>(sums_[g]);
-                std::memcpy(place, &sum, sizeof sum);
-            } else {
-                check_digits(sums_[g]);
-                std::memcpy(place, &sums_[g], sizeof sums_[g]);
-            }
+            if (counts_[g] > 0)
+                put_exact_sum(out.type(), sums_[g], scale_, counts_[g], values.data() + g * width);
         }
         put(out, groups, values.data(), present.data());
     }
@@ -285,6 +271,26 @@ std::unique_ptr<Accumulator> make_exact(plan::Type arg, base::MemoryBudget* budg
 }
 
 }  // namespace
+
+void put_exact_sum(plan::Type type, Int128 sum, int scale, int64_t count, uint8_t* place) {
+    switch (plan::physical(type)) {
+        case Physical::kInt64: {
+            // sum(int2), sum(int4): bigint, which PostgreSQL lets wrap as it adds.
+            const auto wrapped = static_cast<int64_t>(sum);
+            std::memcpy(place, &wrapped, sizeof wrapped);
+            break;
+        }
+        case Physical::kDecimal: {
+            check_digits(sum);
+            const sql::Decimal quotient = average(sum, scale, count);
+            std::memcpy(place, &quotient, sizeof quotient);
+            break;
+        }
+        default:
+            check_digits(sum);
+            std::memcpy(place, &sum, sizeof sum);
+    }
+}
 
 std::unique_ptr<Accumulator> make_count(base::MemoryBudget* budget) {
     return std::make_unique<Count>(budget);

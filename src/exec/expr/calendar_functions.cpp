@@ -56,19 +56,25 @@ constexpr FieldName kFields[] = {{"microseconds", Field::kMicroseconds},
                                  {"epoch", Field::kEpoch},
                                  {"julian", Field::kJulian}};
 
+// Names a definition for one field, and for `further` template arguments.
+void define(const char* name, Field field, const char* further, BoundFunction* bound) {
+    bound->definition.name = fmt::format("loom::sql::{}<static_cast<loom::sql::Field>({}){}>", name,
+                                         static_cast<int>(field), further);
+    bound->definition.first_argument = 1;
+    bound->definition.field = field;
+}
+
 bool is_time_field(Field field) {
     return field <= Field::kHour;
 }
 
 // --- extract, date_part -------------------------------------------------------------------------
 
-// Infinite values have infinite or unknown fields.
 template <typename R>
 void field_of_date(const KernelCall& call) {
     const Field field = field_of(call);
     run_unary_argument<R, int32_t, true>(call, 1, [=](int32_t date, Fault& fault) {
-        fault.raise(sql::kOther, !sql::is_valid_date(date));
-        return static_cast<R>(sql::field_of_day(field, sql::is_valid_date(date) ? date : 0));
+        return static_cast<R>(sql::date_field(field, date, fault));
     });
 }
 
@@ -76,22 +82,16 @@ template <typename R>
 void field_of_timestamp(const KernelCall& call) {
     const Field field = field_of(call);
     run_unary_argument<R, int64_t, true>(call, 1, [=](int64_t time, Fault& fault) {
-        fault.raise(sql::kOther, !sql::is_valid_timestamp(time));
-        const sql::Int128 value =
-            sql::field_of_timestamp(field, sql::is_valid_timestamp(time) ? time : 0);
-        // PostgreSQL computes what passes 64 bits with fewer digits.
-        fault.raise(sql::kOther, value >= INT64_MAX);
-        return static_cast<R>(value);
+        return static_cast<R>(sql::timestamp_field(field, time, fault));
     });
 }
 
 // The most used field, without the choice in the loop.
 void year_of_date(const KernelCall& call) {
-    run_vector_argument<int64_t, int32_t>(
-        call, 1, [](int32_t date, Fault& fault) LOOM_INLINE_LAMBDA {
-            fault.raise(sql::kOther, !sql::is_valid_date(date));
-            return sql::field_of_day(Field::kYear, sql::is_valid_date(date) ? date : 0);
-        });
+    run_vector_argument<int64_t, int32_t>(call, 1,
+                                          [](int32_t date, Fault& fault) LOOM_INLINE_LAMBDA {
+                                              return sql::date_field(Field::kYear, date, fault);
+                                          });
 }
 
 bool bind_extract_date(Args args, BoundFunction* bound, std::string* reason) {
@@ -102,6 +102,7 @@ bool bind_extract_date(Args args, BoundFunction* bound, std::string* reason) {
         return false;
     }
     bound->state = std::make_shared<FieldState>(*field);
+    define("date_field", *field, "", bound);
     bound->kernel = *field == Field::kYear ? year_of_date : field_of_date<int64_t>;
     bound->type = plan::make_numeric(18, 0);
     return true;
@@ -119,9 +120,11 @@ bool bind_extract_timestamp(Args args, BoundFunction* bound, std::string* reason
                       : *field == Field::kMilliseconds                    ? 3
                                                                           : 0;
     if (*field == Field::kEpoch) {
+        define("timestamp_field", *field, ", loom::sql::Int128", bound);
         bound->kernel = field_of_timestamp<sql::Int128>;
         bound->type = plan::make_numeric(20, scale);
     } else {
+        define("timestamp_field", *field, ", int64_t", bound);
         bound->kernel = field_of_timestamp<int64_t>;
         bound->type = plan::make_numeric(18, scale);
     }
@@ -170,9 +173,7 @@ bool bind_part_timestamp(Args args, BoundFunction* bound, std::string* reason) {
 void truncate_timestamp(const KernelCall& call) {
     const Field field = field_of(call);
     run_unary_argument<int64_t, int64_t, true>(call, 1, [=](int64_t time, Fault& fault) {
-        const bool valid = sql::is_valid_timestamp(time) || sql::is_infinite_timestamp(time);
-        fault.raise(sql::kOther, !valid);
-        return valid ? sql::timestamp_truncate(field, time, fault) : 0;
+        return sql::timestamp_truncate_valid(field, time, fault);
     });
 }
 
@@ -184,6 +185,7 @@ bool bind_truncate(Args args, BoundFunction* bound, std::string* reason) {
         return false;
     }
     bound->state = std::make_shared<FieldState>(*field);
+    define("timestamp_truncate_valid", *field, "", bound);
     return true;
 }
 

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include <fmt/core.h>
+
 #include "exec/expr/decimal_functions.h"
 #include "exec/expr/numeric_state.h"
 #include "exec/expr/widen.h"
@@ -20,6 +22,11 @@ using sql::Rounding;
 
 using Args = std::span<const Expr>;
 
+// How a kernel's text names the representation of a type.
+const char* width_name(Type type) {
+    return is_wide(type) ? "loom::sql::Int128" : "int64_t";
+}
+
 // --- changes of scale ---------------------------------------------------------------------------
 
 template <typename R, typename A, Rounding kRounding>
@@ -28,21 +35,7 @@ void rescale(const KernelCall& call) {
     const Int128 drop = numeric_state(call).drop;
     const Int128 limit = numeric_state(call).limit;
     run_unary<R, A, true>(call, [=](A a, Fault& fault) {
-        Int128 value = a;
-        if (drop != 1) {
-            // 64-bit division where it does.
-            if (sizeof(A) == 8 && drop <= INT64_MAX)
-                value = sql::numeric_scale_down<kRounding, int64_t>(static_cast<int64_t>(a),
-                                                                    static_cast<int64_t>(drop));
-            else
-                value = sql::numeric_scale_down<kRounding, Int128>(value, drop);
-        }
-        if (up != 1) value = sql::numeric_scale_up_checked(value, up, fault);
-        if (limit != 0)
-            fault.raise(sql::kNumericField, value >= limit || value <= -limit);
-        else if (sizeof(R) == 16)
-            fault.raise(sql::kNumericDigits, !sql::has_38_digits(value));
-        return static_cast<R>(value);
+        return sql::numeric_rescale<R, A, kRounding>(a, drop, up, limit, fault);
     });
 }
 
@@ -58,6 +51,15 @@ void set_rescale(Type from, int scale, NumericState* state, BoundFunction* bound
         state->first = sql::power_of_ten(scale - from.scale);
     }
     const bool wide = is_wide(bound->type);
+    bound->definition.name =
+        fmt::format("loom::sql::numeric_rescale<{}, {}, loom::sql::Rounding::{}>",
+                    width_name(bound->type), width_name(from),
+                    kRounding == Rounding::kHalfAway      ? "kHalfAway"
+                    : kRounding == Rounding::kTowardsZero ? "kTowardsZero"
+                    : kRounding == Rounding::kUp          ? "kUp"
+                                                          : "kDown");
+    bound->definition.arguments = 1;
+    bound->definition.takes_fault = true;
     bound->kernel = is_wide(from) ? wide ? rescale<Int128, Int128, kRounding>
                                          : rescale<int64_t, Int128, kRounding>
                     : wide ? rescale<Int128, int64_t, kRounding>
@@ -92,6 +94,7 @@ bool bind_round(Args args, BoundFunction* bound, std::string* reason) {
     auto state = std::make_shared<NumericState>();
     set_rescale<kRounding>(from, digits, state.get(), bound);
     bound->may_fault = plan::integer_digits(from) + 1 + std::max(digits, 0) > plan::kMaxPrecision;
+    bound->definition.constants = {state->drop, state->first, state->limit};
     bound->state = state;
     return true;
 }
@@ -126,6 +129,7 @@ bool bind_modifier(Args args, BoundFunction* bound, std::string* reason) {
     } else {
         bound->may_fault = false;
     }
+    bound->definition.constants = {state->drop, state->first, state->limit};
     bound->state = state;
     return true;
 }
@@ -140,6 +144,8 @@ void from_integer(const KernelCall& call) {
 template <TypeId kFrom>
 bool bind_from_integer(Args, BoundFunction* bound, std::string*) {
     bound->type = *plan::numeric_from_integer_type(kFrom);
+    bound->definition.name = "loom::sql::numeric_identity<loom::sql::Int128>";
+    bound->definition.modulo_64 = "loom::sql::numeric_identity<int64_t>";
     bound->kernel = kFrom == TypeId::kInt2   ? from_integer<int64_t, int16_t>
                     : kFrom == TypeId::kInt4 ? from_integer<int64_t, int32_t>
                                              : from_integer<Int128, int64_t>;
@@ -150,11 +156,7 @@ template <typename R, typename A>
 void to_integer(const KernelCall& call) {
     const Int128 drop = numeric_state(call).drop;
     run_unary<R, A, true>(call, [=](A a, Fault& fault) {
-        const Int128 value = sizeof(A) == 8 && drop <= INT64_MAX
-                                 ? Int128{sql::numeric_scale_down<Rounding::kHalfAway, int64_t>(
-                                       static_cast<int64_t>(a), static_cast<int64_t>(drop))}
-                                 : sql::numeric_scale_down<Rounding::kHalfAway, Int128>(a, drop);
-        return sql::numeric_to_integer<R>(value, sql::Integer<R>::kRange, fault);
+        return sql::numeric_round_to_integer<R, sql::Integer<R>::kRange, A>(a, drop, fault);
     });
 }
 
@@ -167,6 +169,11 @@ bool bind_to_integer(Args args, BoundFunction* bound, std::string*) {
     auto state = std::make_shared<NumericState>();
     state->drop = sql::power_of_ten(args[0].type.scale);
     bound->state = state;
+    const int bits = static_cast<int>(sizeof(R)) * 8;
+    bound->definition.name =
+        fmt::format("loom::sql::numeric_round_to_integer<int{}_t, loom::sql::kInt{}Range, {}>",
+                    bits, bits / 8, width_name(args[0].type));
+    bound->definition.constants = {state->drop};
     bound->kernel = is_wide(args[0].type) ? to_integer<R, Int128> : to_integer<R, int64_t>;
     return true;
 }

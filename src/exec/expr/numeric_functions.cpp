@@ -45,9 +45,8 @@ void narrow_sum(const KernelCall& call) {
     const auto second = static_cast<int64_t>(numeric_state(call).second);
     run_vector_binary<int64_t, int64_t, int64_t>(
         call, [=](int64_t a, int64_t b, Fault&) LOOM_INLINE_LAMBDA {
-            const auto x = static_cast<uint64_t>(sql::wrapping_multiply(a, first));
-            const auto y = static_cast<uint64_t>(sql::wrapping_multiply(b, second));
-            return static_cast<int64_t>(kSum == Sum::kAdd ? x + y : x - y);
+            return kSum == Sum::kAdd ? sql::numeric_add(a, b, first, second)
+                                     : sql::numeric_subtract(a, b, first, second);
         });
 }
 
@@ -58,20 +57,16 @@ struct WideSum {
         static void run(const KernelCall& call) {
             const Int128 first = numeric_state(call).first;
             const Int128 second = numeric_state(call).second;
-            run_binary<Int128, A, B, kChecked>(
-                call, [=](A a, B b, Fault& fault) LOOM_INLINE_LAMBDA {
-                    if constexpr (kChecked) {
-                        const Int128 x = sql::numeric_scale_up_checked(a, first, fault);
-                        const Int128 y = sql::numeric_scale_up_checked(b, second, fault);
-                        return kSum == Sum::kAdd ? sql::numeric_add_checked(x, y, fault)
-                                                 : sql::numeric_subtract_checked(x, y, fault);
-                    } else {
-                        const Int128 x = sql::wrapping_multiply(Int128{a}, first);
-                        const Int128 y = sql::wrapping_multiply(Int128{b}, second);
-                        return kSum == Sum::kAdd ? sql::wrapping_add(x, y)
-                                                 : sql::wrapping_subtract(x, y);
-                    }
-                });
+            run_binary<Int128, A, B, kChecked>(call, [=](A a, B b,
+                                                         Fault& fault) LOOM_INLINE_LAMBDA {
+                if constexpr (kChecked)
+                    return kSum == Sum::kAdd
+                               ? sql::numeric_add_aligned(a, b, first, second, fault)
+                               : sql::numeric_subtract_aligned(a, b, first, second, fault);
+                else
+                    return kSum == Sum::kAdd ? sql::numeric_add<Int128>(a, b, first, second)
+                                             : sql::numeric_subtract<Int128>(a, b, first, second);
+            });
         }
     };
 };
@@ -93,6 +88,11 @@ bool bind_sum(Args args, BoundFunction* bound, std::string*) {
     const int scale = bound->type.scale;
     const int digits = std::max(plan::integer_digits(a), plan::integer_digits(b)) + 1 + scale;
     bound->may_fault = digits > plan::kMaxPrecision;
+    const std::string name =
+        kSum == Sum::kAdd ? "loom::sql::numeric_add" : "loom::sql::numeric_subtract";
+    bound->definition.name = bound->may_fault ? name + "_aligned" : name + "<loom::sql::Int128>";
+    bound->definition.constants = {state->first, state->second};
+    bound->definition.modulo_64 = name + "<int64_t>";
     if (!is_wide(bound->type))
         bound->kernel = narrow_sum<kSum>;
     else if (bound->may_fault)
@@ -107,7 +107,7 @@ bool bind_sum(Args args, BoundFunction* bound, std::string*) {
 void narrow_product(const KernelCall& call) {
     run_vector_binary<int64_t, int64_t, int64_t>(
         call, [](int64_t a, int64_t b, Fault&)
-                  LOOM_INLINE_LAMBDA { return sql::wrapping_multiply(a, b); });
+                  LOOM_INLINE_LAMBDA { return sql::numeric_multiply(a, b); });
 }
 
 template <bool kChecked>
@@ -119,7 +119,7 @@ struct WideProduct {
                 if constexpr (kChecked)
                     return sql::numeric_multiply_checked(a, b, fault);
                 else
-                    return sql::numeric_multiply(a, b);
+                    return sql::numeric_multiply<Int128>(a, b);
             });
         }
     };
@@ -136,6 +136,9 @@ bool bind_product(Args args, BoundFunction* bound, std::string*) {
     }
     bound->type = *type;
     bound->may_fault = a.precision + b.precision > plan::kMaxPrecision;
+    bound->definition.name = bound->may_fault ? "loom::sql::numeric_multiply_checked"
+                                              : "loom::sql::numeric_multiply<loom::sql::Int128>";
+    bound->definition.modulo_64 = "loom::sql::numeric_multiply<int64_t>";
     if (!is_wide(bound->type))
         bound->kernel = narrow_product;
     else if (bound->may_fault)
@@ -167,9 +170,7 @@ struct Remainder {
             const Int128 first = numeric_state(call).first;
             const Int128 second = numeric_state(call).second;
             run_binary<R, A, B, true>(call, [=](A a, B b, Fault& fault) {
-                const Int128 x = sql::numeric_scale_up_checked(a, first, fault);
-                const Int128 y = sql::numeric_scale_up_checked(b, second, fault);
-                return static_cast<R>(sql::numeric_remainder(x, y, fault));
+                return sql::numeric_remainder_aligned<R>(a, b, first, second, fault);
             });
         }
     };
@@ -187,6 +188,10 @@ bool bind_remainder(Args args, BoundFunction* bound, std::string*) {
     state->first = factor_between(a.scale, bound->type.scale);
     state->second = factor_between(b.scale, bound->type.scale);
     bound->state = state;
+    bound->definition.name = is_wide(bound->type)
+                                 ? "loom::sql::numeric_remainder_aligned<loom::sql::Int128>"
+                                 : "loom::sql::numeric_remainder_aligned<int64_t>";
+    bound->definition.constants = {state->first, state->second};
     bound->kernel = is_wide(bound->type) ? by_width<Remainder<Int128>::Kernels>(a, b)
                                          : by_width<Remainder<int64_t>::Kernels>(a, b);
     return true;
@@ -198,35 +203,41 @@ template <Comparison kComparison>
 struct Compare {
     using Result = std::conditional_t<kComparison == Comparison::kOrder, int32_t, bool>;
 
-    static LOOM_SQL Result of(int order) {
+    template <typename T>
+    static LOOM_SQL Result of(T a, T b, T first, T second) {
         switch (kComparison) {
             case Comparison::kEqual:
-                return order == 0;
+                return sql::numeric_equal<T>(a, b, first, second);
             case Comparison::kNotEqual:
-                return order != 0;
+                return sql::numeric_not_equal<T>(a, b, first, second);
             case Comparison::kLess:
-                return order < 0;
+                return sql::numeric_less<T>(a, b, first, second);
             case Comparison::kLessEqual:
-                return order <= 0;
+                return sql::numeric_less_equal<T>(a, b, first, second);
             case Comparison::kGreater:
-                return order > 0;
+                return sql::numeric_greater<T>(a, b, first, second);
             case Comparison::kGreaterEqual:
-                return order >= 0;
+                return sql::numeric_greater_equal<T>(a, b, first, second);
             default:
-                return static_cast<Result>(order);
+                return static_cast<Result>(sql::numeric_order<T>(a, b, first, second));
         }
     }
+    static constexpr const char* kNames[] = {"",
+                                             "numeric_equal",
+                                             "numeric_not_equal",
+                                             "numeric_less",
+                                             "numeric_less_equal",
+                                             "numeric_greater",
+                                             "numeric_greater_equal",
+                                             "numeric_order"};
 
     // Aligned values fit 64 bits.
     static void narrow(const KernelCall& call) {
         const auto first = static_cast<int64_t>(numeric_state(call).first);
         const auto second = static_cast<int64_t>(numeric_state(call).second);
         run_vector_binary<Result, int64_t, int64_t>(
-            call, [=](int64_t a, int64_t b, Fault&) LOOM_INLINE_LAMBDA {
-                const int64_t x = sql::wrapping_multiply(a, first);
-                const int64_t y = sql::wrapping_multiply(b, second);
-                return of((x > y ? 1 : 0) - (x < y ? 1 : 0));
-            });
+            call, [=](int64_t a, int64_t b, Fault&)
+                      LOOM_INLINE_LAMBDA { return of<int64_t>(a, b, first, second); });
     }
 
     template <typename A, typename B>
@@ -234,9 +245,8 @@ struct Compare {
         static void run(const KernelCall& call) {
             const Int128 first = numeric_state(call).first;
             const Int128 second = numeric_state(call).second;
-            run_binary<Result, A, B, false>(call, [=](A a, B b, Fault&) {
-                return of(sql::numeric_compare(a, first, b, second));
-            });
+            run_binary<Result, A, B, false>(
+                call, [=](A a, B b, Fault&) { return of<Int128>(a, b, first, second); });
         }
     };
 };
@@ -254,6 +264,11 @@ bool bind_comparison(Args args, BoundFunction* bound, std::string*) {
     state->first = factor_between(a.scale, scale);
     state->second = factor_between(b.scale, scale);
     bound->state = state;
+    const std::string name =
+        std::string("loom::sql::") + Compare<kComparison>::kNames[static_cast<int>(kComparison)];
+    bound->definition.name = name + "<loom::sql::Int128>";
+    bound->definition.constants = {state->first, state->second};
+    bound->definition.aligned_64 = name + "<int64_t>";
     const bool narrow = !is_wide(a) && !is_wide(b) && fits(a, scale, plan::kMaxPrecision64) &&
                         fits(b, scale, plan::kMaxPrecision64);
     bound->kernel = narrow ? Compare<kComparison>::narrow
@@ -266,8 +281,7 @@ bool bind_comparison(Args args, BoundFunction* bound, std::string*) {
 template <typename T, bool kAbsolute>
 void negate(const KernelCall& call) {
     run_unary<T, T, false>(call, [](T a, Fault&) {
-        const T opposite = static_cast<T>(0 - static_cast<sql::UInt128>(a));
-        return kAbsolute && a >= 0 ? a : opposite;
+        return kAbsolute ? sql::numeric_absolute(a) : sql::numeric_negate(a);
     });
 }
 
@@ -279,6 +293,10 @@ bool bind_negate(Args args, BoundFunction* bound, std::string*) {
         return true;
     }
     bound->type = args[0].type;
+    const std::string name =
+        kAbsolute ? "loom::sql::numeric_absolute" : "loom::sql::numeric_negate";
+    bound->definition.name = name + "<loom::sql::Int128>";
+    (kAbsolute ? bound->definition.aligned_64 : bound->definition.modulo_64) = name + "<int64_t>";
     bound->kernel = is_wide(bound->type) ? negate<Int128, kAbsolute> : negate<int64_t, kAbsolute>;
     return true;
 }
@@ -294,6 +312,8 @@ bool bind_identity(Args args, BoundFunction* bound, std::string*) {
         return true;
     }
     bound->type = args[0].type;
+    bound->definition.name = "loom::sql::numeric_identity<loom::sql::Int128>";
+    bound->definition.modulo_64 = "loom::sql::numeric_identity<int64_t>";
     bound->kernel = is_wide(bound->type) ? copy<Int128> : copy<int64_t>;
     return true;
 }

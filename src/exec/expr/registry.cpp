@@ -82,6 +82,19 @@ const FunctionInfo* find_function(uint32_t oid) {
     return function == nullptr ? nullptr : &function->info;
 }
 
+BoundDefinition definition_of(uint32_t oid, std::span<const plan::Expr> arguments) {
+    BoundFunction bound;
+    std::string ignored;
+    const Function* function = find(oid);
+    if (function == nullptr || !bind_function(oid, arguments, &bound, &ignored)) return {};
+    BoundDefinition definition = std::move(bound.definition);
+    if (definition.name.empty()) definition.name = function->info.definition;
+    definition.may_fault = bound.may_fault;
+    definition.takes_fault = definition.takes_fault || bound.may_fault;
+    definition.swapped = function->info.swapped;
+    return definition;
+}
+
 bool may_raise(const plan::Expr& expr) {
     using plan::ExprKind;
     if (expr.kind == ExprKind::kHost) return true;

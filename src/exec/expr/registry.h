@@ -36,6 +36,7 @@ struct BoundFunction {
     bool may_fault = false;
     plan::Type type;
     std::shared_ptr<const BoundState> state;
+    BoundDefinition definition;  ///< without what the function's description says already
 };
 
 /// The operators of a btree order; kOrder is its three-way comparison.

@@ -1,4 +1,5 @@
-// What becomes of the rows of build sides: numbers for their groups, bitmaps and codes by key.
+// What becomes of the rows of build sides: numbers for their groups; bitmaps, codes and values by
+// key.
 
 #include <algorithm>
 
@@ -91,7 +92,9 @@ class KeyWriter final : public BuildWriter {
 
   protected:
     bool sink_reads(int slot) const override {
-        return field_reads(slot) || slot_of(pipeline_.key, "a key") == slot;
+        return field_reads(slot) || slot_of(pipeline_.key, "a key") == slot ||
+               std::any_of(made_.payloads.begin(), made_.payloads.end(),
+                           [&](const PayloadArray& array) { return needs(value_of(array), slot); });
     }
     void write_sink(std::string_view leave) override {
         const int key = slot_of(pipeline_.key, "a key");
@@ -102,12 +105,26 @@ class KeyWriter final : public BuildWriter {
         body_ += fmt::format(
             "if (set_bit(room_at<uint32_t>({}), x)) room_at<Status>({})->duplicate_keys = 1;\n",
             word(made_.bitmap), word(data_.status));
+        for (const PayloadArray& array : made_.payloads) write_payload(array);
         if (made_.fields.empty()) return;
         write_set();
         const char* type = made_.code_bytes == 1 ? "uint8_t" : "uint16_t";
         const std::string value = group_word();
         body_ += fmt::format("room_at<{0}>({1})[x] = static_cast<{0}>(set.find({2}));\n", type,
                              word(made_.codes), value);
+    }
+
+  private:
+    const plan::Expr& value_of(const PayloadArray& array) const {
+        return pipeline_.payload[static_cast<size_t>(array.payload)];
+    }
+    void write_payload(const PayloadArray& array) {
+        const ScanColumn& column = array.column;
+        const std::string above =
+            number(value_of(array), column.min, column.has_values() ? column.reach() : 0,
+                   column.layout.nullable);
+        body_ += fmt::format("room_at<uint{0}_t>({1})[x] = static_cast<uint{0}_t>({2});\n",
+                             array.bytes * 8, word(array.address), above);
     }
 };
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "exec/functions.h"
+#include "gpu/codegen/expression_facts.h"
 #include "plan/expr.h"
 
 namespace loom::gpu {
@@ -15,13 +17,14 @@ struct NotInKernels {
     std::string reason;
 };
 
-/// Returns the C++ type that holds a value in a kernel. Raises NotInKernels.
+/// Returns the C++ type that holds any value of a type in a kernel. Raises NotInKernels.
 std::string value_type(plan::Type type);
 
 /// A value that the text so far has computed: C++ expressions without side effects.
 struct TextValue {
     std::string value;
     std::string valid;  ///< whether it is not NULL; empty: it never is
+    bool wide = false;  ///< an Int128; numerics of many digits are int64_t where they fit
 
     std::string known() const { return valid.empty() ? "true" : valid; }
 };
@@ -63,8 +66,10 @@ class ValueSource {
     /// Statements between these are a block of their own: what they declare ends with it.
     virtual void open_block() = 0;
     virtual void close_block() = 0;
+    /// What is known of the slot's values.
+    virtual const ScanColumn& column(int slot) const = 0;
     /// Whether the slot holds codes of a dictionary whose texts the host knows.
-    virtual bool has_dictionary(int slot) const = 0;
+    bool has_dictionary(int slot) const { return column(slot).dictionary; }
 };
 
 /// Appends statements to a kernel's text. What may fault is computed for those rows only for which
@@ -73,27 +78,53 @@ class ExpressionWriter {
   public:
     ExpressionWriter(ValueSource& source, std::span<const plan::ParameterValue> parameters,
                      KernelWords& words, std::vector<LookUp>& look_ups)
-        : source_(source), parameters_(parameters), words_(words), look_ups_(look_ups) {}
+        : source_(source),
+          parameters_(parameters),
+          words_(words),
+          look_ups_(look_ups),
+          facts_([&source](int slot) -> const ScanColumn& { return source.column(slot); },
+                 parameters) {}
 
     /// Appends what computes `expr` and returns its value. Raises NotInKernels.
     TextValue write(const plan::Expr& expr, std::string& out);
+    const ExpressionFacts& facts() const noexcept { return facts_; }
 
   private:
+    // The text of a call of a definition.
+    struct Call {
+        std::string text;
+        bool wide = false;
+        bool may_fault = false;
+    };
+    // A variable that an expression's value goes into.
+    struct Variable {
+        std::string type;
+        bool wide = false;
+    };
+
     TextValue constant(const plan::Expr& expr);
+    Call apply(const exec::BoundDefinition& definition, const std::vector<TextValue>& args,
+               const std::vector<ValueBounds>& bounds, plan::Type type, ValueBounds result);
+    exec::BoundDefinition definition(uint32_t function, const std::vector<plan::Expr>& args) const;
+    Variable variable(const plan::Expr& expr) const;
     TextValue call(const plan::Expr& expr, std::string& out);
     TextValue connective(const plan::Expr& expr, std::string& out);
     TextValue test(const plan::Expr& expr, std::string& out);
     TextValue choice(const plan::Expr& expr, std::string& out);
     TextValue coalesce(const plan::Expr& expr, std::string& out);
     TextValue any_of(const plan::Expr& expr, std::string& out);
+    TextValue extreme(const plan::Expr& expr, std::string& out);
+    TextValue pair(const plan::Expr& expr, std::string& out);
     TextValue look_up(int slot, const plan::Expr& expr, std::string& out);
-    std::string scalar(plan::Type type, const column::Scalar& value);
+    TextValue scalar(plan::Type type, const column::Scalar& value);
+    std::string integer(__int128 value);
     std::string name() { return "x" + std::to_string(names_++); }
 
     ValueSource& source_;
     std::span<const plan::ParameterValue> parameters_;
     KernelWords& words_;
     std::vector<LookUp>& look_ups_;
+    ExpressionFacts facts_;
     int names_ = 0;
 };
 

@@ -23,6 +23,15 @@ struct GroupField {
     bool null_bit = false;
 };
 
+/// A column of a build side by place: how far its value lies above the least, or as many as there
+/// are values for NULL.
+struct PayloadArray {
+    int payload = -1;   ///< of the pipeline that makes the build side
+    ScanColumn column;  ///< what is known of its values; of the layout, whether they may be NULL
+    int bytes = 8;      ///< a place: 1, 2, 4 or 8
+    DeviceAddress address = 0;
+};
+
 /// The rows of a build side by key: a bitmap of the keys that are there and, if columns of it are
 /// keys of the groups, a number for each combination of theirs (`codes`; all bits set: no row).
 struct BuildTable {
@@ -39,38 +48,79 @@ struct BuildTable {
     DeviceAddress set_in_order = 0;
     DeviceAddress set_count = 0;
     uint32_t set_slots = 0;
+    std::vector<PayloadArray> payloads;  ///< columns whose values are used
+
+    const PayloadArray* find(int payload) const {
+        for (const PayloadArray& array : payloads)
+            if (array.payload == payload) return &array;
+        return nullptr;
+    }
+};
+
+/// A value that becomes part of a group's number or word: how far it lies above the least, or
+/// `values` for NULL.
+struct GroupKey {
+    int key = -1;  ///< of the aggregate
+    plan::Expr value;
+    int64_t least = 0;
+    uint64_t values = 1;  ///< that there can be
+    bool nullable = false;
+    int shift = 0;  ///< of its bits in a word
+    int bits = 0;
 };
 
 /// Where a group's number comes from.
 struct GroupPart {
     int join = -1;  ///< its build side's code
     int slot = -1;  ///< or a column of the scan: its value above the least; behind all: NULL
+    std::optional<GroupKey> computed;  ///< or a value of each row
     std::vector<int> keys;  ///< the keys of the aggregate that it stands for, in the fields' order
     uint64_t most = 1;      ///< numbers that there can be
 };
 
 /// One sum or count that groups keep.
 struct Accumulator {
-    enum class Kind : uint8_t { kRows, kSum };
+    enum class Kind : uint8_t {
+        kRows,
+        kSum,      ///< modulo 2^64
+        kWideSum,  ///< modulo 2^128: the low word, then the high one
+        kLargest   ///< order_word() of the largest, or with `least` of the least; 0: nothing yet
+    };
     Kind kind = Kind::kRows;
-    plan::Expr argument;             ///< kSum; kRows: rows where it is not NULL, if there is one
+    plan::Expr argument;             ///< kRows: rows where it is not NULL, if there is one
     std::vector<plan::Expr> filter;  ///< nothing or one condition
     bool counts_argument = false;    ///< kRows: `argument` is there
+    bool least = false;
+    int word = 0;  ///< the first of those that it keeps
+
+    int words() const noexcept { return kind == Kind::kWideSum ? 2 : 1; }
 };
 
-/// Where the results of the last pipeline go: for each accumulator 8 bytes a group, then a byte a
-/// group that says whether it has rows.
+/// Where the results of the last pipeline go: for each word of the accumulators 8 bytes a group. A
+/// group's number is made of its parts', and a byte a group says whether it has rows; or the keys
+/// are put together as a word, which a set of words numbers.
 struct GroupTable {
     std::vector<GroupPart> parts;
+    std::vector<GroupKey> hashed;  ///< instead of parts
     std::vector<Accumulator> accumulators;
+    int words = 0;      ///< that all accumulators keep
     uint64_t most = 1;  ///< groups that there is room for
     DeviceAddress sums = 0;
     DeviceAddress seen = 0;
+    // Of `hashed`: a NumberedSet with room for `most` words.
+    DeviceAddress set_words = 0;
+    DeviceAddress set_numbers = 0;
+    DeviceAddress set_in_order = 0;
+    DeviceAddress set_count = 0;
+    uint32_t set_slots = 0;
+
+    DeviceAddress word(int word) const { return sums + static_cast<uint64_t>(word) * most * 8; }
 };
 
 /// A pipeline's data.
 struct PipelineData {
-    std::vector<ScanColumn> columns;        ///< by slot; of slots of kind kScan only
+    /// By slot. Of a column of a build side what is known of its values, not how they lie.
+    std::vector<ScanColumn> columns;
     std::vector<const BuildTable*> builds;  ///< by join
     DeviceAddress blocks = 0;  ///< BlockViews, block by block, a view a slot of the scan
     int views = 0;             ///< a block

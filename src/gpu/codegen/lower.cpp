@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "exec/functions.h"
+#include "gpu/codegen/expression_facts.h"
 #include "gpu/codegen/pipeline.h"
 
 namespace loom::gpu {
@@ -117,7 +117,7 @@ class Lowering {
         std::vector<Expr> outputs;
         for (const Expr& expr : op.expressions) {
             // An error has to be raised also where nobody reads the value.
-            if (expr.kind != ExprKind::kColumn && exec::may_raise(expr))
+            if (expr.kind != ExprKind::kColumn && may_fault(expr))
                 throw Refusal{"an output that may raise an error"};
             outputs.push_back(over(expr, result.outputs));
         }

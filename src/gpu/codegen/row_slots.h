@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/core.h>
@@ -23,7 +24,12 @@ class RowSlots final : public ValueSource {
         : pipeline_(pipeline), data_(data), words_(words) {}
 
     /// Forgets what was read: another row.
-    void restart() { read_.clear(); }
+    void restart() {
+        read_.clear();
+        places_.clear();
+    }
+    /// The place of the row's key in a join's build side is there already, as `text`.
+    void set_place(int join, std::string text) { places_[join] = std::move(text); }
     /// The offset of a slot's value from its origin is there already, as `text`.
     void carry(int slot, std::string text) { carried_[slot] = std::move(text); }
 
@@ -41,8 +47,37 @@ class RowSlots final : public ValueSource {
         return read.offset;
     }
 
+    /// Returns how far the value of a slot of a build side lies above the least: `reach()` for
+    /// NULL.
+    std::string number(int slot, std::string& out) {
+        Read& read = read_[slot];
+        if (!read.offset.empty()) return read.offset;
+        const Slot& definition = pipeline_.slots[static_cast<size_t>(slot)];
+        const PayloadArray* array =
+            data_.builds[static_cast<size_t>(definition.join)]->find(definition.index);
+        if (array == nullptr) throw NotInKernels{"a column of a build side that is not kept"};
+        const std::string at = place(definition.join, out);
+        const std::string name = fmt::format("p{}_{}", slot, count_++);
+        const int bits = array->bytes * 8;
+        out += fmt::format("const uint{}_t {} = look_up{}_if(bytes_at<uint{}_t>({}) + {}, 1, 0);\n",
+                           bits == 64 ? 64 : 32, name, bits, bits, words_.add(array->address), at);
+        read_[slot].offset = name;
+        return name;
+    }
+
     std::string valid(int slot, std::string& out) {
         if (!column(slot).layout.nullable) return "";
+        if (is_payload(slot)) {
+            const std::string above = number(slot, out);
+            Read& read = read_[slot];
+            if (read.valid.empty()) {
+                read.valid = fmt::format("n{}_{}", slot, count_++);
+                const uint64_t none = column(slot).has_values() ? column(slot).reach() : 0;
+                out +=
+                    fmt::format("const bool {} = {} != {};\n", read.valid, above, words_.add(none));
+            }
+            return read.valid;
+        }
         Read& read = read_[slot];
         if (read.valid.empty()) {
             read.valid = fmt::format("n{}_{}", slot, count_++);
@@ -53,10 +88,17 @@ class RowSlots final : public ValueSource {
 
     TextValue slot(int slot, std::string& out) override {
         const Slot& definition = pipeline_.slots[static_cast<size_t>(slot)];
-        if (definition.kind != Slot::Kind::kScan)
-            throw NotInKernels{"a column of a build side in an expression"};
         Read& read = read_[slot];
-        if (read.value.empty()) {
+        if (read.value.empty() && is_payload(slot)) {
+            const std::string above = number(slot, out);
+            const std::string type = value_type(definition.type);
+            read_[slot].value = fmt::format("v{}_{}", slot, count_++);
+            out += fmt::format(
+                "const {} {} = {};\n", type, read_[slot].value,
+                cast(type,
+                     fmt::format("{} + {}", words_.add(static_cast<uint64_t>(column(slot).min)),
+                                 above)));
+        } else if (read.value.empty()) {
             const std::string type = value_type(definition.type);
             const std::string name = fmt::format("v{}_{}", slot, count_++);
             const ScanColumn& of = column(slot);
@@ -75,20 +117,37 @@ class RowSlots final : public ValueSource {
         return {read_[slot].value, known};
     }
 
-    void open_block() override { outer_.push_back(read_); }
+    /// Returns the place of a key that is known to be in a join's build side.
+    std::string place(int join, std::string& out) {
+        const auto known = places_.find(join);
+        if (known != places_.end()) return known->second;
+        const plan::Expr& key = pipeline_.joins[static_cast<size_t>(join)].key;
+        const std::string from = offset(key.index, out);
+        const auto shift = static_cast<uint64_t>(column(key.index).origin) -
+                           static_cast<uint64_t>(data_.builds[static_cast<size_t>(join)]->origin);
+        const std::string name = fmt::format("at{}_{}", join, count_++);
+        out += fmt::format("const uint32_t {} = {} + {};\n", name, from,
+                           cast("uint32_t", words_.add(static_cast<uint32_t>(shift))));
+        places_[join] = name;
+        return name;
+    }
+
+    void open_block() override { outer_.emplace_back(read_, places_); }
     void close_block() override {
-        read_ = std::move(outer_.back());
+        read_ = std::move(outer_.back().first);
+        places_ = std::move(outer_.back().second);
         outer_.pop_back();
     }
 
-    bool has_dictionary(int slot) const override {
-        return pipeline_.slots[static_cast<size_t>(slot)].kind == Slot::Kind::kScan &&
-               column(slot).dictionary;
+    bool is_payload(int slot) const {
+        return pipeline_.slots[static_cast<size_t>(slot)].kind == Slot::Kind::kPayload;
     }
 
     std::string view(int slot) const { return fmt::format("views[{}]", view_index(slot)); }
     int view_index(int slot) const { return pipeline_.slots[static_cast<size_t>(slot)].index; }
-    const ScanColumn& column(int slot) const { return data_.columns[static_cast<size_t>(slot)]; }
+    const ScanColumn& column(int slot) const override {
+        return data_.columns[static_cast<size_t>(slot)];
+    }
 
   private:
     struct Read {
@@ -101,7 +160,8 @@ class RowSlots final : public ValueSource {
     const PipelineData& data_;
     KernelWords& words_;
     std::map<int, Read> read_;
-    std::vector<std::map<int, Read>> outer_;
+    std::map<int, std::string> places_;
+    std::vector<std::pair<std::map<int, Read>, std::map<int, std::string>>> outer_;
     std::map<int, std::string> carried_;
     int count_ = 0;
 };

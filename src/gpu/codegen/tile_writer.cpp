@@ -29,11 +29,6 @@ constexpr uint64_t kCachedBitmap = 128'000;
 // before.
 constexpr uint64_t kFarBitmap = 64'000;
 
-bool reads(const Expr& expr, int slot) {
-    const std::vector<int> columns = plan::columns_of(expr);
-    return std::find(columns.begin(), columns.end(), slot) != columns.end();
-}
-
 uint32_t bitmap_words(uint64_t places) {
     return static_cast<uint32_t>((places + 31) / 32 + 3) / 4 * 4;
 }
@@ -61,9 +56,9 @@ bool is_near(const ScanColumn& column, const BuildTable& table) {
 }
 
 bool is_inside(const ScanColumn& column, const BuildTable& table) {
-    return !column.has_values() ||
-           (column.min >= table.origin &&
-            static_cast<uint64_t>(column.max) - static_cast<uint64_t>(table.origin) < table.span);
+    // Rows of a column without values show its origin, which may lie anywhere.
+    return column.has_values() && column.min >= table.origin &&
+           static_cast<uint64_t>(column.max) - static_cast<uint64_t>(table.origin) < table.span;
 }
 
 TileWriter::TileWriter(KernelFile& file, const Pipeline& pipeline, const PipelineData& data,
@@ -86,6 +81,36 @@ std::string TileWriter::place(const std::string& offset, const ScanColumn& colum
     return fmt::format("({} + {})", offset, word32(static_cast<uint32_t>(shift)));
 }
 
+bool TileWriter::needs(const Expr& expr, int slot) const {
+    const std::vector<int> columns = plan::columns_of(expr);
+    return std::any_of(columns.begin(), columns.end(), [&](int column) {
+        const Slot& read = pipeline_.slots[static_cast<size_t>(column)];
+        return column == slot || (read.kind == Slot::Kind::kPayload &&
+                                  needs(pipeline_.joins[static_cast<size_t>(read.join)].key, slot));
+    });
+}
+
+std::string TileWriter::number(const Expr& value, int64_t least, uint64_t values, bool nullable) {
+    std::string above;
+    std::string valid;
+    if (value.kind == ExprKind::kColumn && slots_.is_payload(value.index))
+        return fmt::format("uint64_t{{{}}}", slots_.number(value.index, body_));
+    if (value.kind == ExprKind::kColumn &&
+        slots_.column(value.index).layout.encoding != Encoding::kWide) {
+        above = fmt::format("(uint64_t{{{}}} - {})", slots_.offset(value.index, body_),
+                            word(static_cast<uint64_t>(least) -
+                                 static_cast<uint64_t>(slots_.column(value.index).origin)));
+        valid = slots_.valid(value.index, body_);
+    } else {
+        const TextValue computed = expressions_.write(value, body_);
+        above = fmt::format("(static_cast<uint64_t>(static_cast<int64_t>({})) - {})",
+                            computed.value, word(static_cast<uint64_t>(least)));
+        valid = computed.valid;
+    }
+    if (!valid.empty() && !nullable) throw NotInKernels{"a key that may be NULL after all"};
+    return valid.empty() ? above : fmt::format("({} ? {} : {})", valid, above, word(values));
+}
+
 // --- which steps are stages
 // -----------------------------------------------------------------------
 
@@ -96,11 +121,16 @@ const ScanColumn* TileWriter::scan_column(const Expr& expr) const {
     return &data_.columns[static_cast<size_t>(expr.index)];
 }
 
+const column::Scalar& TileWriter::constant(const Expr& expr) const {
+    static const column::Scalar kNone;
+    return expr.kind == ExprKind::kConstant ? expr.value
+           : expr.kind == ExprKind::kParameter
+               ? data_.parameters[static_cast<size_t>(expr.index)].value
+               : kNone;
+}
+
 std::optional<int64_t> TileWriter::integer(const Expr& expr) const {
-    const column::Scalar& value = expr.kind == ExprKind::kConstant ? expr.value
-                                  : expr.kind == ExprKind::kParameter
-                                      ? data_.parameters[static_cast<size_t>(expr.index)].value
-                                      : column::Scalar();
+    const column::Scalar& value = constant(expr);
     if (value.kind != column::Scalar::Kind::kInt || value.integer < INT64_MIN ||
         value.integer > INT64_MAX)
         return std::nullopt;
@@ -111,6 +141,8 @@ std::optional<int64_t> TileWriter::integer(const Expr& expr) const {
 std::optional<TileWriter::Stage> TileWriter::range(const Expr& expr) const {
     if (expr.kind != ExprKind::kCall || expr.args.size() != 2) return std::nullopt;
     const exec::FunctionInfo* function = exec::find_function(expr.function);
+    if (function != nullptr && expr.args[0].type.id == plan::TypeId::kNumeric)
+        return numeric_range(expr, scan_column(expr.args[0]) != nullptr);
     if (function == nullptr || function->definition.find("IntegerOrder") == std::string::npos)
         return std::nullopt;
     std::string_view name = function->definition;
@@ -146,10 +178,59 @@ std::optional<TileWriter::Stage> TileWriter::range(const Expr& expr) const {
     return stage;
 }
 
+// The same of numerics, whose scales may differ: the bounds are rounded to the column's.
+std::optional<TileWriter::Stage> TileWriter::numeric_range(const Expr& expr,
+                                                           bool column_first) const {
+    const Expr& of = expr.args[column_first ? 0 : 1];
+    const ScanColumn* column = scan_column(of);
+    const column::Scalar& value = constant(expr.args[column_first ? 1 : 0]);
+    if (column == nullptr || value.kind != column::Scalar::Kind::kInt ||
+        column->layout.encoding == Encoding::kWide)
+        return std::nullopt;
+    const exec::BoundDefinition definition = exec::definition_of(expr.function, expr.args);
+    std::string_view name = definition.name;
+    name = name.substr(0, name.find('<'));
+    name.remove_prefix(name.rfind(':') + 1);
+    if (!name.starts_with("numeric_") || definition.constants.size() != 2) return std::nullopt;
+    name.remove_prefix(8);
+    const __int128 factor = definition.constants[column_first ? 0 : 1];
+    __int128 aligned = 0;
+    if (__builtin_mul_overflow(value.integer, definition.constants[column_first ? 1 : 0], &aligned))
+        return std::nullopt;
+    __int128 floor = aligned / factor;
+    if (aligned % factor < 0) --floor;
+    const bool exact = aligned % factor == 0;
+    const bool below = name.starts_with("less") == column_first;
+    const bool inclusive = name.ends_with("_equal");
+    __int128 low = INT64_MIN;
+    __int128 high = INT64_MAX;
+    if (name == "equal") {
+        low = exact ? floor : 1;
+        high = exact ? floor : 0;
+    } else if (name != "less" && name != "less_equal" && name != "greater" &&
+               name != "greater_equal") {
+        return std::nullopt;
+    } else if (below) {
+        high = exact && !inclusive ? floor - 1 : floor;
+    } else {
+        low = exact && inclusive ? floor : floor + 1;
+    }
+    if (low > INT64_MAX || high < INT64_MIN) {
+        low = 1;
+        high = 0;
+    }
+    Stage stage;
+    stage.slot = of.index;
+    stage.low = static_cast<int64_t>(std::max<__int128>(low, INT64_MIN));
+    stage.high = static_cast<int64_t>(std::min<__int128>(high, INT64_MAX));
+    return stage;
+}
+
 // A condition on texts is a bitmap over their codes. What it says of NULL nobody has asked yet.
 std::optional<TileWriter::Stage> TileWriter::texts(const Expr& expr) const {
     const std::vector<int> columns = plan::columns_of(expr);
-    if (columns.size() != 1 || !slots_.has_dictionary(columns[0]) || exec::may_raise(expr))
+    if (columns.size() != 1 || slots_.is_payload(columns[0]) ||
+        !slots_.has_dictionary(columns[0]) || may_fault(expr))
         return std::nullopt;
     const ScanColumn& column = slots_.column(columns[0]);
     if (column.layout.nullable || column.layout.encoding == Encoding::kWide) return std::nullopt;
@@ -204,30 +285,30 @@ StageCost TileWriter::cost(const Stage& stage) const {
 void TileWriter::plan_steps() {
     // More rows than these are not worth a test of their own before the row is taken.
     constexpr double kSelective = 0.9;
-    bool may_fault = false;
+    bool faults = false;
     std::map<int, Stage> ranges;
     std::vector<Stage> tests;
     for (const PipelineStep& step : pipeline_.steps) {
         std::optional<Stage> stage;
         if (step.kind == PipelineStep::Kind::kFilter) {
-            if (!may_fault) stage = range(step.predicate);
+            if (!faults) stage = range(step.predicate);
             if (stage) {
                 const auto [at, fresh] = ranges.emplace(stage->slot, *stage);
                 at->second.low = std::max(at->second.low, stage->low);
                 at->second.high = std::min(at->second.high, stage->high);
                 continue;
             }
-            if (!may_fault) stage = texts(step.predicate);
+            if (!faults) stage = texts(step.predicate);
             if (stage) {
                 stage->selectivity = step.selectivity;
                 tests.push_back(*stage);
                 continue;
             }
-            may_fault = may_fault || exec::may_raise(step.predicate);
+            faults = faults || may_fault(step.predicate);
             tail_.push_back(&step);
             continue;
         }
-        if (!may_fault) stage = membership(step);
+        if (!faults) stage = membership(step);
         if (stage && stage->selectivity < kSelective) {
             tests.push_back(*stage);
             if (!sink_reads_code(step.join)) continue;
@@ -271,7 +352,7 @@ void TileWriter::plan_steps() {
 
 bool TileWriter::needed_in_tail(int slot) const {
     for (const PipelineStep* step : tail_)
-        if (reads(step->kind == PipelineStep::Kind::kFilter
+        if (needs(step->kind == PipelineStep::Kind::kFilter
                       ? step->predicate
                       : pipeline_.joins[static_cast<size_t>(step->join)].key,
                   slot))
@@ -301,9 +382,8 @@ void TileWriter::plan(SharedMemory& memory, uint32_t threads) {
         for (Stage& stage : stages_) {
             const uint32_t bytes = lane_words(stage) * kWarp * warps * 4;
             // Two tests of one column carry it once.
-            const bool carried =
-                std::find(carried_.begin(), carried_.end(), stage.slot) != carried_.end();
-            if (carried || !needed_in_tail(stage.slot) ||
+            if (!needed_in_tail(stage.slot) ||
+                std::find(carried_.begin(), carried_.end(), stage.slot) != carried_.end() ||
                 !memory.fits(bytes + queue_bytes * static_cast<uint32_t>(2 + carried_.size())))
                 continue;
             stage.words_at = memory.take(bytes);
@@ -688,6 +768,7 @@ std::string TileWriter::place_of(int join, std::string_view leave, Check check,
     const std::string offset = slots_.offset(slot, body_);
     const std::string name = fmt::format("place{}", join);
     body_ += fmt::format("const uint32_t {} = {};\n", name, place(offset, *column, table(join)));
+    slots_.set_place(join, name);
     *wanted = "1";
     if (is_inside(*column, table(join))) return name;
     if (check == Check::kNow)

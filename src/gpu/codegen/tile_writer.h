@@ -62,6 +62,11 @@ class TileWriter {
     void filter(const plan::Expr& predicate, std::string_view leave);
     /// Returns the place of a key among those of a build side.
     std::string place(const std::string& offset, const ScanColumn& column, const BuildTable& table);
+    /// Appends what computes how far a value lies above its least (or the number of NULL), and
+    /// returns it, as 64 bits.
+    std::string number(const plan::Expr& value, int64_t least, uint64_t values, bool nullable);
+    /// Whether an expression reads a slot, be it to find a row of a build side.
+    bool needs(const plan::Expr& expr, int slot) const;
     const BuildTable& table(int join) const { return *data_.builds[static_cast<size_t>(join)]; }
     bool has_stages() const noexcept { return !stages_.empty(); }
     /// Blocks of threads that a multiprocessor shall hold.
@@ -96,8 +101,10 @@ class TileWriter {
     };
 
     const ScanColumn* scan_column(const plan::Expr& expr) const;
+    const column::Scalar& constant(const plan::Expr& expr) const;
     std::optional<int64_t> integer(const plan::Expr& expr) const;
     std::optional<Stage> range(const plan::Expr& expr) const;
+    std::optional<Stage> numeric_range(const plan::Expr& expr, bool column_first) const;
     std::optional<Stage> texts(const plan::Expr& expr) const;
     std::optional<Stage> membership(const PipelineStep& step) const;
     StageCost cost(const Stage& stage) const;

@@ -12,6 +12,7 @@
 #include "gpu/driver/device.h"
 #include "gpu/driver/module_cache.h"
 #include "gpu/memory/column_store.h"
+#include "gpu/run/device_rows.h"
 
 namespace loom::gpu {
 
@@ -46,35 +47,6 @@ struct RunTimes {
     double total = 0;
     std::vector<Launch> kernels;
     std::vector<std::string> texts;  ///< of the modules, in the order of their kernels
-};
-
-/// The groups of an aggregate: rows of the operator's output.
-class DeviceRows : public exec::RowSource {
-  public:
-    explicit DeviceRows(std::vector<plan::Type> types)
-        : columns_(types.size()), types_(std::move(types)) {}
-
-    int64_t rows() const noexcept { return rows_; }
-    int64_t fetch(std::span<exec::Vector> columns) override;
-
-    void add_null(size_t column);
-    void add_integer(size_t column, int64_t value);
-    void add_text(size_t column, std::string_view text);
-    void end_row() { ++rows_; }
-
-  private:
-    struct Column {
-        std::vector<int64_t> integers;  ///< texts: where they end in `bytes`
-        std::vector<bool> valid;
-        std::string bytes;
-        base::Buffer values;
-        base::Buffer validity;
-    };
-
-    std::vector<Column> columns_;
-    std::vector<plan::Type> types_;
-    int64_t rows_ = 0;
-    int64_t next_ = 0;
 };
 
 /// One run of an aggregate. Raises NotInKernels where the data are not as kernels need them,

@@ -25,6 +25,70 @@ LOOM_DEVICE void warp_add(uint64_t* to, uint64_t value) {
     if (lane_index() == 0 && value != 0) atomic_add(to, value);
 }
 
+/// The same of a sum of 128 bits, whose words of 32 lie `stride` words apart.
+LOOM_DEVICE void shared_add(uint32_t* words, uint32_t stride, sql::Int128 value) {
+    uint32_t carry = 0;
+    for (uint32_t i = 0; i < 4; ++i) {
+        const uint64_t part =
+            uint64_t{static_cast<uint32_t>(static_cast<sql::UInt128>(value) >> 32 * i)} + carry;
+        const auto low = static_cast<uint32_t>(part);
+        carry = static_cast<uint32_t>(part >> 32);
+        if (low == 0) continue;
+        const uint32_t before = atomic_add(words + i * stride, low);
+        carry += before + low < before ? 1U : 0U;
+    }
+}
+/// Returns such a sum.
+LOOM_DEVICE sql::Int128 shared_sum(const uint32_t* words, uint32_t stride) {
+    sql::UInt128 sum = 0;
+    for (uint32_t i = 0; i < 4; ++i) sum |= sql::UInt128{words[i * stride]} << 32 * i;
+    return static_cast<sql::Int128>(sum);
+}
+
+/// Adds to a sum of 128 bits in global memory, whose words lie apart. Each carry is added once, so
+/// that the sum is right when all have added.
+LOOM_DEVICE void global_add(uint64_t* low, uint64_t* high, sql::Int128 value) {
+    const auto part = static_cast<uint64_t>(value);
+    uint64_t rest = static_cast<uint64_t>(static_cast<sql::UInt128>(value) >> 64);
+    if (part != 0) {
+        const uint64_t before = atomic_add(low, part);
+        rest += before + part < before ? 1U : 0U;
+    }
+    if (rest != 0) atomic_add(high, rest);
+}
+LOOM_DEVICE void warp_add(uint64_t* low, uint64_t* high, sql::Int128 value) {
+    auto sum = static_cast<sql::UInt128>(value);
+    LOOM_UNROLL for (uint32_t by = kWarp / 2; by != 0; by /= 2) {
+        const uint64_t other_low = shuffle_xor(static_cast<uint64_t>(sum), by);
+        const uint64_t other_high = shuffle_xor(static_cast<uint64_t>(sum >> 64), by);
+        sum += sql::UInt128{other_high} << 64 | other_low;
+    }
+    if (lane_index() == 0) global_add(low, high, static_cast<sql::Int128>(sum));
+}
+
+/// Words that are ordered as integers are; with kLeast the other way round. 0 comes before all but
+/// one extreme, which it stands for.
+template <bool kLeast>
+LOOM_DEVICE constexpr uint64_t order_word(int64_t value) {
+    const uint64_t word = static_cast<uint64_t>(value) ^ uint64_t { 1 } << 63;
+    return kLeast ? ~word : word;
+}
+template <bool kLeast>
+LOOM_DEVICE constexpr int64_t of_order_word(uint64_t word) {
+    return static_cast<int64_t>((kLeast ? ~word : word) ^ uint64_t{1} << 63);
+}
+/// Keeps the larger word. Most come too late, which a look shows.
+LOOM_DEVICE void keep_largest(uint64_t* at, uint64_t word) {
+    if (*static_cast<volatile const uint64_t*>(at) < word) atomic_max(at, word);
+}
+LOOM_DEVICE void warp_keep_largest(uint64_t* at, uint64_t word) {
+    LOOM_UNROLL for (uint32_t by = kWarp / 2; by != 0; by /= 2) {
+        const uint64_t other = shuffle_xor(word, by);
+        word = other > word ? other : word;
+    }
+    if (lane_index() == 0) keep_largest(at, word);
+}
+
 /// A set of words that each get a number, in the order in which they come. No word is kNoWord.
 struct WordSet {
     static constexpr uint64_t kNoWord = ~uint64_t{0};
@@ -61,6 +125,52 @@ struct WordSet {
              slot = (slot + 1) & (slots - 1), ++tries)
             if (words[slot] == word) return numbers[slot];
         return 0;
+    }
+};
+
+/// A set of words whose numbers are asked for as they come, counting up from 0. No word is kNoWord.
+struct NumberedSet {
+    static constexpr uint64_t kNoWord = ~uint64_t{0};
+    static constexpr uint32_t kFull = ~uint32_t{0};
+    // Where slots are half full at most, nobody looks so far.
+    static constexpr uint32_t kMostTries = 1024;
+    uint64_t* words;     ///< slots of a hash table, kNoWord where free; a power of two
+    uint32_t* numbers;   ///< of the word in the slot, and one more; 0: not yet, kFull: none
+    uint64_t* in_order;  ///< words by number
+    uint32_t* count;     ///< of words; more than there is room for: some have no number
+    uint32_t slots;
+    uint32_t room;  ///< for words; half of the slots, and below 2^31
+
+    /// Returns the number of a word, or kFull where there is no room for it. A thread that finds
+    /// the word of another waits for its number, which that one writes next: a device goes on with
+    /// both.
+    LOOM_DEVICE uint32_t number(uint64_t word) const {
+        uint64_t hash = word * 0x9e3779b97f4a7c15ULL;
+        hash ^= hash >> 32;
+        uint32_t slot = static_cast<uint32_t>(hash) & (slots - 1);
+        for (uint32_t tries = 0; tries < kMostTries; slot = (slot + 1) & (slots - 1), ++tries) {
+            uint64_t there = *static_cast<volatile const uint64_t*>(words + slot);
+            if (there == kNoWord) {
+                if (*static_cast<volatile const uint32_t*>(count) > room) return kFull;
+                there = atomic_swap_if(words + slot, kNoWord, word);
+                if (there == kNoWord) return enter(slot, word);
+            }
+            if (there != word) continue;
+            uint32_t number = 0;
+            while (number == 0) number = *static_cast<volatile const uint32_t*>(numbers + slot);
+            return number == kFull ? kFull : number - 1;
+        }
+        if (*static_cast<volatile const uint32_t*>(count) <= room) atomic_or(count, 1U << 31);
+        return kFull;
+    }
+
+  private:
+    LOOM_DEVICE uint32_t enter(uint32_t slot, uint64_t word) const {
+        const uint32_t number = atomic_add(count, 1);
+        const bool fits = number < room;
+        if (fits) in_order[number] = word;
+        *static_cast<volatile uint32_t*>(numbers + slot) = fits ? number + 1 : kFull;
+        return fits ? number : kFull;
     }
 };
 

@@ -9,6 +9,7 @@
 #include "sql/fault.h"
 #include "sql/float.h"
 #include "sql/integer.h"
+#include "sql/numeric.h"
 
 namespace loom::gpu {
 
@@ -26,6 +27,9 @@ LOOM_DEVICE const T* bytes_at(uint64_t word) {
 template <typename T>
 LOOM_DEVICE T* room_at(uint64_t word) {
     return reinterpret_cast<T*>(word);
+}
+LOOM_DEVICE sql::Int128 int128_of(uint64_t low, uint64_t high) {
+    return static_cast<sql::Int128>(sql::UInt128{high} << 64 | low);
 }
 LOOM_DEVICE double double_of(uint64_t word) {
 #if defined(__CUDACC_RTC__)

@@ -143,6 +143,9 @@ LOOM_DEVICE uint64_t atomic_add(uint64_t* at, uint64_t value) {
 LOOM_DEVICE uint32_t atomic_or(uint32_t* at, uint32_t value) {
     return atomicOr(at, value);
 }
+LOOM_DEVICE uint64_t atomic_max(uint64_t* at, uint64_t value) {
+    return atomicMax(reinterpret_cast<unsigned long long*>(at), value);
+}
 LOOM_DEVICE int64_t atomic_min(int64_t* at, int64_t value) {
     return atomicMin(reinterpret_cast<long long*>(at), value);
 }
@@ -214,6 +217,13 @@ LOOM_READ_IF(look_up32_if, "ld.global.nc.u32")
 LOOM_DEVICE uint64_t read64_if(const void* at, uint32_t wanted, uint64_t otherwise) {
     uint64_t value;
     asm("{.reg .pred q; setp.ne.u32 q, %2, 0; mov.u64 %0, %3; @q " LOOM_ROWS ".u64 %0, [%1];}"
+        : "=&l"(value)
+        : "l"(at), "r"(wanted), "l"(otherwise));
+    return value;
+}
+LOOM_DEVICE uint64_t look_up64_if(const void* at, uint32_t wanted, uint64_t otherwise) {
+    uint64_t value;
+    asm("{.reg .pred q; setp.ne.u32 q, %2, 0; mov.u64 %0, %3; @q ld.global.nc.u64 %0, [%1];}"
         : "=&l"(value)
         : "l"(at), "r"(wanted), "l"(otherwise));
     return value;
@@ -378,6 +388,9 @@ inline uint64_t atomic_add(uint64_t* at, uint64_t value) {
 inline uint32_t atomic_or(uint32_t* at, uint32_t value) {
     return atomic_change(at, [&](uint32_t before) { return before | value; });
 }
+inline uint64_t atomic_max(uint64_t* at, uint64_t value) {
+    return atomic_change(at, [&](uint64_t before) { return before > value ? before : value; });
+}
 inline int64_t atomic_min(int64_t* at, int64_t value) {
     return atomic_change(at, [&](int64_t before) { return before < value ? before : value; });
 }
@@ -436,6 +449,9 @@ inline uint32_t look_up16_if(const void* at, uint32_t wanted, uint32_t otherwise
 }
 inline uint32_t look_up32_if(const void* at, uint32_t wanted, uint32_t otherwise) {
     return read32_if(at, wanted, otherwise);
+}
+inline uint64_t look_up64_if(const void* at, uint32_t wanted, uint64_t otherwise) {
+    return read64_if(at, wanted, otherwise);
 }
 inline void read_words2_if(uint32_t* words, const void* at, uint32_t wanted, uint32_t otherwise) {
     for (int i = 0; i < 2; ++i) words[i] = otherwise;

@@ -1,0 +1,43 @@
+#pragma once
+// Memory of a device for one run.
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "gpu/driver/device.h"
+
+namespace loom::gpu {
+
+/// What is to be 0 at first, and what is to be all ones, in one piece each.
+class Arena {
+  public:
+    /// Returns where `bytes` will lie, once allocate() has run. Valid as long as the arena.
+    DeviceAddress* reserve(uint64_t bytes, uint8_t fill) {
+        Part& part = fill == 0 ? zeros_ : ones_;
+        const uint64_t at = part.bytes;
+        part.bytes += (std::max<uint64_t>(bytes, 16) + 255) / 256 * 256;
+        return part.places.emplace_back(std::make_unique<DeviceAddress>(at)).get();
+    }
+    void allocate(Device& device) {
+        memory_ = DeviceMemory(device, std::max<uint64_t>(256, zeros_.bytes + ones_.bytes));
+        for (const auto& place : zeros_.places) *place += memory_.address();
+        for (const auto& place : ones_.places) *place += memory_.address() + zeros_.bytes;
+    }
+    void clear(Stream& stream) const {
+        if (zeros_.bytes > 0) stream.fill(memory_.address(), 0, zeros_.bytes);
+        if (ones_.bytes > 0) stream.fill(memory_.address() + zeros_.bytes, 0xff, ones_.bytes);
+    }
+
+  private:
+    struct Part {
+        uint64_t bytes = 0;
+        std::vector<std::unique_ptr<DeviceAddress>> places;
+    };
+    Part zeros_;
+    Part ones_;
+    DeviceMemory memory_;
+};
+
+}  // namespace loom::gpu

@@ -1,0 +1,98 @@
+#pragma once
+// The groups of an aggregate on a device: how rows find theirs, what is kept of each, and what
+// comes back.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "exec/aggregate/aggregate_kind.h"
+#include "gpu/codegen/expression_facts.h"
+#include "gpu/codegen/kernel_text.h"
+#include "gpu/run/arena.h"
+#include "gpu/run/bound_pipeline.h"
+#include "gpu/run/device_rows.h"
+
+namespace loom::gpu {
+
+/// One run's groups. The last of `bound` is the pipeline that groups; it and `builds`, by pipeline,
+/// must outlive this.
+class Groups {
+  public:
+    Groups(const plan::Operator& aggregate, std::vector<Bound>& bound, std::vector<Build>& builds,
+           std::span<const plan::ParameterValue> parameters);
+
+    /// Decides how groups are found, and which columns of build sides are kept. May be called
+    /// again, after collect() has found too many groups. Raises NotInKernels.
+    void plan();
+    /// Reserves memory for what plan() has decided, and says where it lies once that is known.
+    void reserve(Arena& arena);
+    void settle();
+    const GroupTable& table() const noexcept { return table_; }
+
+    /// Reads the groups back, when all kernels have run. Nothing if there were more than plan() had
+    /// room for, and another plan() can do something about it; else raises NotInKernels.
+    std::unique_ptr<DeviceRows> collect(Stream& stream);
+
+  private:
+    // What an aggregate's result is made of.
+    struct Result {
+        exec::AggregateKind kind = exec::AggregateKind::kCount;
+        int value = -1;  // accumulators
+        int count = -1;  // of values, where there may be none in a group with rows
+        int scale = 0;   // of the argument
+        bool least = false;
+    };
+    // Values by accumulator word and group.
+    using Words = std::vector<std::vector<uint64_t>>;
+
+    Bound& last() const { return bound_.back(); }
+    Build& build_of(int join) const;
+    const Bound& made_by(int join) const;
+    const plan::Expr& payload_of(const Slot& slot) const;
+    const Slot& slot(int index) const { return last().pipeline->slots[static_cast<size_t>(index)]; }
+
+    void find_payloads();
+    void keep(const plan::Expr& expr);
+    bool by_number();
+    void by_word();
+    bool add_direct_part(int slot, int key);
+    bool add_computed_part(const plan::Expr& value, int key);
+    bool add_field(const Slot& slot);
+    void finish_build_part(GroupPart& part);
+    GroupKey key_of(const plan::Expr& value, int key) const;
+    uint64_t most_words() const;
+    void add_aggregate(const plan::Aggregate& call);
+    int add_accumulator(Accumulator made);
+
+    bool count_parts(Stream& stream, std::vector<uint32_t>& counts, uint64_t& groups) const;
+    std::unique_ptr<DeviceRows> collect_numbers(Stream& stream);
+    std::unique_ptr<DeviceRows> collect_words(Stream& stream);
+    Words download_sums(Stream& stream, uint64_t groups) const;
+    void put_parts(uint64_t group, const std::vector<uint32_t>& counts,
+                   const std::vector<GroupKey>& keys,
+                   const std::vector<std::vector<uint64_t>>& words, DeviceRows& rows) const;
+    void put_key(const GroupKey& key, uint64_t above, DeviceRows& rows) const;
+    void put_field(int key, const GroupField& field, const DeviceColumn* held, uint64_t word,
+                   DeviceRows& rows) const;
+    void put_results(const Words& sums, uint64_t group, bool seen, DeviceRows& rows) const;
+
+    const plan::Operator& aggregate_;
+    std::vector<Bound>& bound_;
+    std::vector<Build>& builds_;
+    ExpressionFacts facts_;
+    GroupTable table_;
+    std::vector<Result> results_;
+    std::vector<bool> unusable_;  // slots of build sides that are not held as integers of 64 bits
+    bool words_only_ = false;     // numbers have been tried
+    uint64_t room_ = 0;           // for words that has been tried
+    DeviceAddress* seen_ = nullptr;
+    DeviceAddress* sums_ = nullptr;
+    DeviceAddress* set_words_ = nullptr;
+    DeviceAddress* set_numbers_ = nullptr;
+    DeviceAddress* set_in_order_ = nullptr;
+    DeviceAddress* set_count_ = nullptr;
+};
+
+}  // namespace loom::gpu

@@ -1,0 +1,269 @@
+// Aggregates as TPC-H has them, and many groups, as kernels on the device that is the host's
+// processor.
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <set>
+
+#include "compare.h"
+#include "gpu/codegen/expression_text.h"
+#include "plan_device.h"
+#include "random_plans.h"
+
+namespace loom::gpu {
+namespace {
+
+namespace fs = std::filesystem;
+using plan::Expr;
+using plan::Operator;
+using plan::OperatorKind;
+
+constexpr plan::Type kMoney = plan::make_numeric(15, 2);
+
+enum Lineitem { kOrderKey, kQuantity, kPrice, kDiscount, kTax, kFlag, kStatus, kShipped };
+
+class Tpch : public testing::Test {
+  protected:
+    void SetUp() override {
+        opened_ = open_plan_device();
+        if (opened_.compiler == nullptr) GTEST_SKIP() << "skipped: " << opened_.reason;
+        modules_ =
+            std::make_unique<ModuleCache>(*opened_.device, *opened_.compiler, ModuleCacheOptions{});
+        columns_ = std::make_unique<ColumnStore>(*opened_.device, 2);
+        directory_ = fs::temp_directory_path() / ("loom-gpu-tpch-" + std::to_string(getpid()));
+        fs::create_directories(directory_);
+    }
+    void TearDown() override {
+        if (!directory_.empty()) fs::remove_all(directory_);
+    }
+
+    exec::TableSource table(const std::vector<ColumnPlan>& plans, int64_t rows) {
+        return maker_.make_table(plans, rows,
+                                 directory_ / ("table" + std::to_string(tables_++) + ".parquet"));
+    }
+    std::vector<std::string> run(const Operator& aggregate, const exec::Inputs& inputs) {
+        DeviceContext context{*opened_.device, *modules_, *columns_};
+        RunTimes times;
+        const auto rows = run_aggregate(context, aggregate, inputs, &times);
+        texts_.insert(times.texts.begin(), times.texts.end());
+        return rows_of(*rows, aggregate.output.size());
+    }
+    void compile_for_cuda() {
+        const std::unique_ptr<Compiler> nvrtc = make_nvrtc_compiler(&reason_);
+        if (nvrtc == nullptr) {
+            std::printf("skipped: %s\n", reason_.c_str());
+            return;
+        }
+        for (const std::string& text : texts_)
+            for (const char* architecture : {"sm_80", "sm_90", "sm_120"})
+                EXPECT_NO_THROW(nvrtc->compile(text, architecture)) << architecture << "\n" << text;
+    }
+
+    static std::vector<ColumnPlan> lineitem() {
+        return {{kInt4, 1, 15'000},
+                {kMoney, 100, 5'000},
+                {kMoney, 90'000, 10'500'000},
+                {kMoney, 0, 10},
+                {kMoney, 0, 8},
+                {kText, 0, 2},
+                {kText, 3, 4},
+                {kDate, 8'000, 8'000 + 2'526}};
+    }
+    static Expr line(int column) {
+        return plan::make_column(column, lineitem()[static_cast<size_t>(column)].type);
+    }
+    static Expr one() {
+        return plan::make_constant(plan::make_numeric(1, 0), column::Scalar::of_int(1));
+    }
+    static Expr money(int64_t cents) {
+        return plan::make_constant(plan::make_numeric(4, 2), column::Scalar::of_int(cents));
+    }
+    static Operator filtered(Operator below, std::vector<Expr> predicates) {
+        Operator op;
+        op.kind = OperatorKind::kFilter;
+        op.output = below.output;
+        op.rows = below.rows / 3;
+        op.predicates = std::move(predicates);
+        op.inputs = {std::move(below)};
+        return op;
+    }
+    static Operator grouped(Operator below, std::vector<Expr> keys,
+                            std::vector<plan::Aggregate> aggregates) {
+        Operator op;
+        op.kind = OperatorKind::kAggregate;
+        for (const Expr& key : keys) op.output.push_back(key.type);
+        for (const plan::Aggregate& call : aggregates) op.output.push_back(call.type);
+        op.grouped = !keys.empty();
+        op.group_keys = std::move(keys);
+        op.aggregates = std::move(aggregates);
+        op.inputs = {std::move(below)};
+        return op;
+    }
+    static Operator query1(double rows) {
+        const Expr discounted =
+            function_call(1726, {line(kPrice), function_call(1725, {one(), line(kDiscount)})});
+        const Expr charge =
+            function_call(1726, {discounted, function_call(1724, {one(), line(kTax)})});
+        return grouped(
+            filtered(scan(0, lineitem(), rows),
+                     {function_call(1088, {line(kShipped), constant(kDate, 8'000 + 2'400)})}),
+            {line(kFlag), line(kStatus)},
+            {aggregate_call(2114, {line(kQuantity)}), aggregate_call(2114, {line(kPrice)}),
+             aggregate_call(2114, {discounted}), aggregate_call(2114, {charge}),
+             aggregate_call(2103, {line(kQuantity)}), aggregate_call(2103, {line(kPrice)}),
+             aggregate_call(2103, {line(kDiscount)}), aggregate_call(2803, {})});
+    }
+    static Operator query6(double rows) {
+        return grouped(
+            filtered(scan(0, lineitem(), rows),
+                     {function_call(1090, {line(kShipped), constant(kDate, 8'400)}),
+                      function_call(1087, {line(kShipped), constant(kDate, 8'765)}),
+                      function_call(1721, {line(kDiscount), money(5)}),
+                      function_call(1723, {line(kDiscount), money(7)}),
+                      function_call(1722, {line(kQuantity), money(2'400)})}),
+            {}, {aggregate_call(2114, {function_call(1726, {line(kPrice), line(kDiscount)})})});
+    }
+
+    Maker maker_{1};
+    std::string reason_;
+    fs::path directory_;
+    PlanDevice opened_;
+    std::unique_ptr<ModuleCache> modules_;
+    std::unique_ptr<ColumnStore> columns_;
+    std::set<std::string> texts_;
+    int tables_ = 0;
+};
+
+}  // namespace
+
+TEST_F(Tpch, PricingSummaryAndRevenueChange) {
+    for (const int64_t rows : {0, 1, 20'000}) {
+        SCOPED_TRACE(rows);
+        exec::Inputs inputs;
+        inputs.tables.push_back(table(lineitem(), rows));
+        for (const Operator& query :
+             {query1(static_cast<double>(rows)), query6(static_cast<double>(rows))}) {
+            SCOPED_TRACE(plan::to_text(query));
+            EXPECT_EQ(run(query, inputs), rows_on_cpu(query, inputs));
+        }
+    }
+    compile_for_cuda();
+}
+
+TEST_F(Tpch, SumsOfManyDigits) {
+    const plan::Type wide = plan::make_numeric(18, 0);
+    constexpr int64_t kMost = 999'999'999'999'999'999;
+    const std::vector<ColumnPlan> plans = {{wide, -kMost, kMost}, {wide, kMost - 9, kMost}};
+    exec::Inputs inputs;
+    inputs.tables.push_back(table(plans, 50));
+    inputs.tables.push_back(table(plans, 150));
+    inputs.tables.push_back(table(plans, 1'000));
+    const Expr a = plan::make_column(0, wide);
+    const Expr b = plan::make_column(1, wide);
+    const Operator query = grouped(scan(0, plans, 50), {},
+                                   {aggregate_call(2114, {a}), aggregate_call(2114, {b}),
+                                    aggregate_call(2114, {function_call(1726, {a, a})}),
+                                    aggregate_call(2103, {a}), aggregate_call(2103, {b})});
+    EXPECT_EQ(run(query, inputs), rows_on_cpu(query, inputs));
+    // 39 digits: the CPU engine gives up, and so do kernels; more than 128 bits they do not try.
+    const std::vector<plan::Aggregate> squares = {
+        aggregate_call(2114, {function_call(1726, {b, b})})};
+    const Operator more = grouped(scan(1, plans, 150), {}, squares);
+    EXPECT_THROW(rows_on_cpu(more, inputs), exec::Unrepresentable);
+    EXPECT_THROW(run(more, inputs), exec::Unrepresentable);
+    EXPECT_THROW(run(grouped(scan(2, plans, 1'000), {}, squares), inputs), NotInKernels);
+    compile_for_cuda();
+}
+
+// Both tests of the key are of whole tiles, and its values go along with the rows that are left.
+TEST_F(Tpch, RangeOfAJoinKey) {
+    const std::vector<ColumnPlan> facts = {{kInt4, 1, 3'000}, {kInt4, 0, 50}};
+    const std::vector<ColumnPlan> dimension = {{kInt4, 1, 3'000, 0, true}, {kText, 0, 20}};
+    exec::Inputs inputs;
+    inputs.tables.push_back(table(facts, 9'000));
+    inputs.tables.push_back(table(dimension, 2'000));
+    Operator joined;
+    joined.kind = OperatorKind::kJoin;
+    joined.probe_keys = {plan::make_column(0, kInt4)};
+    joined.build_keys = {plan::make_column(0, kInt4)};
+    joined.rows = 2'000;
+    joined.inputs = {
+        filtered(scan(0, facts, 9'000),
+                 {function_call(149, {plan::make_column(0, kInt4), constant(kInt4, 1'000)})}),
+        scan(1, dimension, 2'000)};
+    joined.output = {kInt4, kInt4, kInt4, kText};
+    const Operator query = grouped(joined, {plan::make_column(3, kText)},
+                                   {aggregate_call(2108, {plan::make_column(1, kInt4)}),
+                                    aggregate_call(2116, {plan::make_column(0, kInt4)})});
+    EXPECT_EQ(run(query, inputs), rows_on_cpu(query, inputs));
+}
+
+// A key without any value is looked up nowhere.
+TEST_F(Tpch, JoinKeyOfNulls) {
+    const std::vector<ColumnPlan> facts = {{kInt4, 0, 1, 100}, {kInt4, 0, 50}};
+    const std::vector<ColumnPlan> dimension = {{kInt4, 1'000'000, 1'003'000, 0, true},
+                                               {kText, 0, 20}};
+    exec::Inputs inputs;
+    inputs.tables.push_back(table(facts, 2'000));
+    inputs.tables.push_back(table(dimension, 2'000));
+    Operator joined;
+    joined.kind = OperatorKind::kJoin;
+    joined.probe_keys = {plan::make_column(0, kInt4)};
+    joined.build_keys = {plan::make_column(0, kInt4)};
+    joined.rows = 100;
+    joined.inputs = {scan(0, facts, 2'000), scan(1, dimension, 2'000)};
+    joined.output = {kInt4, kInt4, kInt4, kText};
+    for (const bool by_text : {false, true}) {
+        std::vector<Expr> keys;
+        if (by_text) keys.push_back(plan::make_column(3, kText));
+        const Operator query =
+            grouped(joined, keys, {aggregate_call(2108, {plan::make_column(1, kInt4)})});
+        EXPECT_EQ(run(query, inputs), rows_on_cpu(query, inputs));
+    }
+}
+
+TEST_F(Tpch, ManyGroups) {
+    const std::vector<ColumnPlan> facts = {{kInt8, 1, 100'000, 0, true},
+                                           {kInt8, INT64_MIN, INT64_MAX},
+                                           {kInt4, 1, 2'000},
+                                           {kMoney, -5'000'000, 5'000'000, 10}};
+    const std::vector<ColumnPlan> dimension = {
+        {kInt4, 1, 2'000, 0, true}, {kText, 9, 1'800, 5}, {kDate, 8'000, 10'000, 5}};
+    exec::Inputs inputs;
+    inputs.tables.push_back(table(facts, 100'000));
+    inputs.tables.push_back(table(dimension, 1'900));
+    const auto column = [&](size_t at) {
+        return plan::make_column(static_cast<int>(at),
+                                 at < 4 ? facts[at].type : dimension[at - 4].type);
+    };
+    const std::vector<plan::Aggregate> calls = {
+        aggregate_call(2803, {}), aggregate_call(2114, {column(3)}),
+        aggregate_call(2115, {column(1)}), aggregate_call(2107, {column(1)})};
+    Operator joined;
+    joined.kind = OperatorKind::kJoin;
+    joined.probe_keys = {column(2)};
+    joined.build_keys = {plan::make_column(0, kInt4)};
+    joined.rows = 100'000;
+    joined.inputs = {scan(0, facts, 100'000), scan(1, dimension, 1'900)};
+    joined.output = joined.inputs[0].output;
+    joined.output.insert(joined.output.end(), joined.inputs[1].output.begin(),
+                         joined.inputs[1].output.end());
+    // A group a row, which the planner knows or does not; texts and dates of a build side.
+    for (const double estimate : {0.0, 100'000.0}) {
+        Operator query = grouped(scan(0, facts, 100'000), {column(0)}, calls);
+        query.rows = estimate;
+        EXPECT_EQ(run(query, inputs), rows_on_cpu(query, inputs)) << estimate;
+    }
+    Operator query = grouped(joined, {column(5), column(6), column(2)}, calls);
+    EXPECT_EQ(run(query, inputs), rows_on_cpu(query, inputs));
+    query = grouped(joined, {column(5), column(6)}, {aggregate_call(2138, {column(6)})});
+    EXPECT_EQ(run(query, inputs), rows_on_cpu(query, inputs));
+    // 64 bits of a key, and one for NULL, are no word.
+    query = grouped(scan(0, facts, 100'000), {column(1)}, calls);
+    EXPECT_THROW(run(query, inputs), NotInKernels);
+    compile_for_cuda();
+}
+
+}  // namespace loom::gpu
