@@ -105,7 +105,8 @@ inline uint64_t key_hash(const Vector& vector, plan::Physical physical, int64_t 
 /// Compares bytes that are probably equal, and few.
 inline bool bytes_equal(const uint8_t* a, const uint8_t* b, int64_t size) noexcept {
     if (size < 8) return short_word(a, size) == short_word(b, size);
-    if (size > 64) return std::memcmp(a, b, static_cast<size_t>(size)) == 0;
+    // A call costs more than it saves up to here.
+    if (size > 256) return std::memcmp(a, b, static_cast<size_t>(size)) == 0;
     const auto differs = [&](int64_t at) {
         uint64_t x;
         uint64_t y;
@@ -113,9 +114,14 @@ inline bool bytes_equal(const uint8_t* a, const uint8_t* b, int64_t size) noexce
         std::memcpy(&y, b + at, sizeof y);
         return x ^ y;
     };
-    uint64_t all = differs(size - 8);  // overlaps the one before
-    for (int64_t at = 0; at + 8 < size; at += 8) all |= differs(at);
-    return all == 0;
+    if (size < 16) return (differs(0) | differs(size - 8)) == 0;
+    uint64_t low = differs(size - 16);  // these overlap those before
+    uint64_t high = differs(size - 8);
+    for (int64_t at = 0; at + 16 < size; at += 16) {
+        low |= differs(at);
+        high |= differs(at + 8);
+    }
+    return (low | high) == 0;
 }
 
 /// Compares two values of one physical type for equality.

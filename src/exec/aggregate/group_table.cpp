@@ -79,6 +79,12 @@ GroupTable::GroupTable(std::vector<plan::Type> keys, base::MemoryBudget* budget)
         keys_.push_back(std::move(state));
     }
     range_.usable = keys_.size() == 1 && is_integer(keys_[0].physical);
+    numbers_.usable =
+        keys_.size() > 1 && std::all_of(keys_.begin(), keys_.end(),
+                                        [](const auto& key) { return key.interner != nullptr; });
+    numbers_.bits.resize(keys_.size());
+    numbers_.groups = base::Buffer(budget);
+    numbers_.of_rows = base::Buffer(budget);
     grow(kFirstSize);
 }
 
@@ -327,6 +333,85 @@ bool GroupTable::assign_by_codes(std::span<const Vector> keys, int64_t count, ui
     return true;
 }
 
+// Sets numbers[i] to that of row i's value and 1, or to 0 for NULL.
+void GroupTable::numbers_of(size_t key, const Vector& vector, int64_t count, uint64_t* numbers) {
+    KeyState& state = keys_[key];
+    if (vector.form == Form::kCodes) {
+        learn_dictionary(state, vector);
+        for (int64_t i = 0; i < count; ++i) {
+            const uint32_t code = vector.code(i);
+            const bool null = vector.is_null(i) || state.code_nulls[code] != 0;
+            numbers[i] = null ? 0 : state.code_words[code] + 1;
+        }
+        return;
+    }
+    const Vector plain = to_plain(vector, state.values, state.validity);
+    state.interner->intern_all(plain, numbers);
+    for (int64_t i = 0; i < count; ++i) numbers[i] = plain.is_null(i) ? 0 : numbers[i] + 1;
+}
+
+// Makes the array reach as far as the numbers of all keys; false if that is too far.
+bool GroupTable::make_room_for_numbers() {
+    int all_bits = 0;
+    bool enough = true;
+    for (size_t k = 0; k < keys_.size(); ++k) {
+        const auto most = static_cast<uint64_t>(keys_[k].interner->entries().length());
+        enough = enough && most >> numbers_.bits[k] == 0;
+        numbers_.bits[k] = std::max<int>(numbers_.bits[k], std::bit_width(most));
+        all_bits += numbers_.bits[k];
+    }
+    if (enough) return true;
+    numbers_.usable = all_bits < 32 && int64_t{1} << all_bits <= kMaxDirect;
+    if (!numbers_.usable) {
+        numbers_.groups.release();
+        numbers_.of_rows.release();
+        return false;
+    }
+    const size_t bytes = sizeof(uint32_t) << all_bits;
+    numbers_.groups.resize_discarding(bytes);
+    std::memset(numbers_.groups.data(), 0, bytes);
+    return true;
+}
+
+bool GroupTable::assign_by_numbers(std::span<const Vector> keys, int64_t count, uint32_t* ids) {
+    numbers_.of_rows.resize_discarding(static_cast<uint64_t>(count) * keys.size() *
+                                       sizeof(uint64_t));
+    auto* const numbers = numbers_.of_rows.as<uint64_t>();
+    for (size_t k = 0; k < keys.size(); ++k)
+        numbers_of(k, keys[k], count, numbers + static_cast<int64_t>(k) * count);
+    if (!make_room_for_numbers()) return false;
+    places_.resize_discarding(static_cast<uint64_t>(count) * sizeof(uint32_t));
+    auto* places = places_.as<uint32_t>();
+    std::fill_n(places, count, 0);
+    for (size_t k = 0; k < keys.size(); ++k)
+        for (int64_t i = 0; i < count; ++i)
+            places[i] = places[i] << numbers_.bits[k] |
+                        static_cast<uint32_t>(numbers[static_cast<int64_t>(k) * count + i]);
+    auto* groups = numbers_.groups.as<uint32_t>();
+    bool missing = false;
+    for (int64_t i = 0; i < count; ++i) {
+        const uint32_t group = groups[places[i]];
+        ids[i] = group - 1;
+        missing |= group == 0;
+    }
+    if (!missing) return true;
+    uint64_t words[65];
+    for (int64_t i = 0; i < count; ++i) {
+        uint32_t& group = groups[places[i]];
+        if (group == 0) {
+            words[keys.size()] = 0;
+            for (size_t k = 0; k < keys.size(); ++k) {
+                const uint64_t number = numbers[static_cast<int64_t>(k) * count + i];
+                words[k] = number == 0 ? 0 : number - 1;
+                words[keys.size()] |= number == 0 ? uint64_t{1} << k : 0;
+            }
+            group = find_or_add(words) + 1;
+        }
+        ids[i] = group - 1;
+    }
+    return true;
+}
+
 // Makes the array reach from `lowest` to `highest`; false if that is too far.
 bool GroupTable::widen_range(int64_t lowest, int64_t highest) {
     Range& range = range_;
@@ -444,6 +529,7 @@ void GroupTable::assign(std::span<const Vector> keys, int64_t count, uint32_t* i
     if (count == 0) return;
     if (range_.usable && assign_by_range(keys[0], count, ids)) return;
     if (assign_by_codes(keys, count, ids)) return;
+    if (numbers_.usable && assign_by_numbers(keys, count, ids)) return;
     const uint64_t bytes = static_cast<uint64_t>(count) * words_ * sizeof(uint64_t);
     row_words_.resize_discarding(bytes);
     auto* nulls = row_words_.as<uint64_t>() + words_ - 1;

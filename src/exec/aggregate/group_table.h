@@ -62,6 +62,9 @@ class GroupTable {
     bool assign_by_range(const Vector& key, int64_t count, uint32_t* ids);
     bool widen_range(int64_t lowest, int64_t highest);
     bool assign_by_codes(std::span<const Vector> keys, int64_t count, uint32_t* ids);
+    bool assign_by_numbers(std::span<const Vector> keys, int64_t count, uint32_t* ids);
+    bool make_room_for_numbers();
+    void numbers_of(size_t key, const Vector& vector, int64_t count, uint64_t* numbers);
     void learn_dictionary(KeyState& state, const Vector& key);
     void words_of(size_t key, const Vector& vector, int64_t count);
     void assign_words(int64_t count, uint32_t* ids);
@@ -102,6 +105,15 @@ class GroupTable {
         base::Buffer places;
     };
     Range range_;
+
+    // Groups by the numbers of several interned values, while there are few combinations.
+    struct Numbers {
+        bool usable = false;
+        std::vector<int> bits;  ///< by key; 0 is NULL, a value has its number + 1
+        base::Buffer groups;    ///< uint32 group + 1 by place, or 0
+        base::Buffer of_rows;   ///< uint64, key by key
+    };
+    Numbers numbers_;
 
     // Groups by code tuple, while all keys are codes of few combinations.
     base::Buffer direct_;

@@ -20,7 +20,7 @@ constexpr size_t kEntriesPerPoll = 1 << 15;
 // In the byte where InlineBytes have their number.
 constexpr uint64_t kLongBytes = uint64_t{0xff} << 56;
 constexpr int64_t kFirstKeys = 256;
-// Long bytes that may be looked for in vain among recent ones before they turn out not to recur.
+// Bytes that may be looked for in vain among recent ones before they turn out not to recur.
 constexpr int64_t kRecentCredit = 4096;
 
 bool is_long(const InlineBytes& key) {
@@ -48,8 +48,11 @@ bool equal_keys(const InlineBytes& a, const InlineBytes& b) {
            bytes_equal(long_bytes(a), long_bytes(b), static_cast<int64_t>(a.high & ~kLongBytes));
 }
 
-// A few bits from three places of long bytes, whose beginning many have in common.
+// A few bits of short bytes, or from three places of long ones, whose beginning many have in
+// common.
 uint64_t glance_at(const InlineBytes& key, int bits) {
+    if (!is_long(key))
+        return ((key.low ^ std::rotl(key.high, 29)) * 0x9e3779b97f4a7c15) >> (64 - bits);
     const auto size = static_cast<int64_t>(key.high & ~kLongBytes);
     const auto word = [&](int64_t at) {
         uint64_t value;
@@ -166,7 +169,7 @@ void Interner::intern_all(const Vector& vector, uint64_t* numbers) {
     }
 }
 
-// Long bytes that came lately are compared, not hashed.
+// Bytes that came lately are compared, not hashed.
 void Interner::intern_bytes(const Vector& vector, int64_t begin, int64_t count, uint64_t* numbers) {
     uint64_t hashes[kAhead];
     uint8_t rows[kAhead];
@@ -179,7 +182,7 @@ void Interner::intern_bytes(const Vector& vector, int64_t begin, int64_t count, 
     for (int64_t i = 0; i < count; ++i) {
         if (vector.is_null(begin + i)) continue;
         const BytesKey key = key_of(views[i]);
-        if (glances && is_long(key)) {
+        if (glances) {
             const uint32_t recent = recent_[glance_at(key, kRecentBits)];
             if (recent != 0 && equal_keys(keys[recent - 1], key)) {
                 numbers[i] = recent - 1;
@@ -198,8 +201,7 @@ void Interner::intern_bytes(const Vector& vector, int64_t begin, int64_t count, 
         const uint32_t number =
             guessed(ahead, i) ? ahead.entries[i] - 1 : intern(vector, begin + rows[i], hashes[i]);
         numbers[rows[i]] = number;
-        if (glances && is_long(ahead.keys[i]))
-            recent_[glance_at(ahead.keys[i], kRecentBits)] = number + 1;
+        if (glances) recent_[glance_at(ahead.keys[i], kRecentBits)] = number + 1;
     }
 }
 

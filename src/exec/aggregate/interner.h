@@ -62,7 +62,7 @@ class Interner {
     int64_t key_room_ = 0;
     base::Buffer table_;  ///< Slot
     uint64_t mask_ = 0;
-    /// Entries + 1 of long bytes that came last, by a glance at a few of them.
+    /// Entries + 1 of bytes that came last, by a glance at a few of them.
     static constexpr int kRecentBits = 9;
     uint32_t recent_[1 << kRecentBits] = {};
     int64_t recent_credit_;  ///< grows with what is found there; below 0 nobody looks

@@ -10,50 +10,17 @@
 
 #include <gtest/gtest.h>
 
-#include "base/bitmap.h"
+#include "exec/aggregate/test_texts.h"
 #include "exec/key_hasher.h"
 
 namespace loom::exec {
 namespace {
 
-using column::BytesView;
-using Value = std::optional<std::string>;
-
-constexpr plan::Type kText = plan::make_type(plan::TypeId::kText);
-
-// A vector of texts and what it points to; each text lies in a block of its own, so that a
-// sanitizer sees what is read beyond it.
-struct Rows {
-    explicit Rows(std::vector<Value> from) : values(std::move(from)) {
-        validity.assign(static_cast<size_t>(base::bitmap_bytes(size())) + 8, 0);
-        bool nulls = false;
-        for (size_t i = 0; i < values.size(); ++i) {
-            const size_t bytes = values[i] ? values[i]->size() : 0;
-            blocks.push_back(std::make_unique<uint8_t[]>(bytes));
-            if (bytes > 0) std::memcpy(blocks.back().get(), values[i]->data(), bytes);
-            views.push_back({blocks.back().get(), static_cast<int64_t>(bytes)});
-            // Nobody may follow these.
-            if (!values[i]) views.back() = {reinterpret_cast<const uint8_t*>(16), 1000};
-            base::put_bit(validity.data(), static_cast<int64_t>(i), values[i].has_value());
-            nulls = nulls || !values[i];
-        }
-        vector.type = kText;
-        vector.length = size();
-        vector.values = views.data();
-        vector.validity = nulls ? validity.data() : nullptr;
-    }
-    int64_t size() const { return static_cast<int64_t>(values.size()); }
-
-    std::vector<Value> values;
-    std::vector<std::unique_ptr<uint8_t[]>> blocks;
-    std::vector<BytesView> views;
-    std::vector<uint8_t> validity;
-    Vector vector;
-};
+using Value = TextRows::Value;
 
 std::string random_text(std::mt19937& random, uint32_t kinds) {
-    constexpr size_t kSizes[] = {0,  1,  2,  3,  4,  7,  8,  9,  12, 13,
-                                 15, 16, 17, 24, 31, 32, 33, 64, 65, 100};
+    constexpr size_t kSizes[] = {0,  1,  2,  3,  4,  7,  8,  9,   12,  13,  15,  16,
+                                 17, 24, 31, 32, 33, 64, 65, 100, 255, 256, 257, 300};
     std::string text(kSizes[random() % std::size(kSizes)], 'x');
     const auto kind = static_cast<uint32_t>(random() % kinds);
     // What differs stands at either end, or is the number of zero bytes.
@@ -75,7 +42,7 @@ TEST(Interner, NumbersTextsAsAMapDoes) {
                 values.emplace_back(random_text(random, round % 2 == 0 ? 20 : 3000));
                 if (round >= 3 && random() % 8 == 0) values.back().reset();
             }
-            const Rows rows(std::move(values));
+            const TextRows rows(std::move(values));
             std::vector<uint64_t> hashes(static_cast<size_t>(count) + 1);
             hasher.hash({&rows.vector, 1}, count, hashes.data());
             // First those that are there already.
@@ -101,7 +68,7 @@ TEST(Interner, NumbersTextsAsAMapDoes) {
             }
         }
         ASSERT_EQ(interner.entries().length(), static_cast<int64_t>(known.size()));
-        const auto* entries = interner.entries().values<BytesView>();
+        const auto* entries = interner.entries().values<column::BytesView>();
         for (const auto& [text, number] : known) ASSERT_EQ(entries[number].text(), text);
     }
 }
@@ -113,7 +80,7 @@ TEST(Interner, TakesEntriesOfAnother) {
     for (Interner* interner : {&from, &to}) {
         std::vector<Value> values;
         for (int i = 0; i < 3000; ++i) values.emplace_back(random_text(random, 3000));
-        const Rows rows(std::move(values));
+        const TextRows rows(std::move(values));
         std::vector<uint64_t> numbers(rows.values.size());
         interner->intern_all(rows.vector, numbers.data());
     }
@@ -122,8 +89,8 @@ TEST(Interner, TakesEntriesOfAnother) {
         entries.push_back(random() % static_cast<uint64_t>(from.entries().length()));
     std::vector<uint64_t> numbers(entries.size());
     to.intern_entries(from, entries, numbers.data());
-    const auto* theirs = from.entries().values<BytesView>();
-    const auto* ours = to.entries().values<BytesView>();
+    const auto* theirs = from.entries().values<column::BytesView>();
+    const auto* ours = to.entries().values<column::BytesView>();
     for (size_t i = 0; i < entries.size(); ++i) {
         ASSERT_EQ(ours[numbers[i]].text(), theirs[entries[i]].text());
         ASSERT_EQ(to.hash_of(numbers[i]), from.hash_of(entries[i]));

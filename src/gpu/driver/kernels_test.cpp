@@ -95,7 +95,7 @@ class Expected {
             in_[63 - thread],
             in_[thread ^ 1] + 1,
         };
-        out.resize(29);  // atomic operations
+        out.resize(30);  // atomic operations
         add_reads(out, thread);
         out.push_back(kThreads);
         out.push_back(kOperationResults - 1 + 32);
@@ -124,6 +124,7 @@ class Expected {
         put(rows_[thread], 81);
         put(at<uint16_t>(rows_, thread), 82);
         put(at<uint32_t>(rows_, thread), 83);
+        put(at<uint64_t>(rows_, thread), 86);
         put(at<uint64_t>(rows_, thread), uint64_t{84} << 32 | 84);
         put(mixed(words), mixed(others));
     }
@@ -144,7 +145,7 @@ TEST_P(Kernels, DoEveryOperation) {
     p.in = bench.upload(in);
     p.rows = bench.upload(rows);
     p.out = bench.upload(std::vector<uint64_t>(kThreads * kOperationResults));
-    p.wide = bench.upload(std::vector<uint64_t>{5, 0});
+    p.wide = bench.upload(std::vector<uint64_t>{5, 0, 0});
     p.narrow = bench.upload(std::vector<uint32_t>{6, 1U << 31, 0});
     p.extremes = bench.upload(std::vector<int64_t>{INT64_MAX, INT64_MIN});
     bench.run("operations", {1, kThreads, kThreads * 4}, p);
@@ -155,7 +156,7 @@ TEST_P(Kernels, DoEveryOperation) {
         const std::vector<uint64_t> wanted = expected.of(thread);
         ASSERT_EQ(wanted.size(), kOperationResults);
         for (uint32_t i = 0; i < kOperationResults; ++i) {
-            if (i >= 22 && i < 29) continue;
+            if (i >= 22 && i < 30) continue;
             EXPECT_EQ(out[i * kThreads + thread], wanted[i]) << "operation " << i << thread;
         }
     }
@@ -165,18 +166,21 @@ TEST_P(Kernels, DoEveryOperation) {
     uint64_t wide_sum = 5;
     int64_t least = INT64_MAX;
     int64_t greatest = INT64_MIN;
+    uint64_t largest = 0;
     for (const uint32_t value : in) {
         sum += value;
         all |= value;
         wide_sum += value * kFactor;
         least = std::min(least, static_cast<int64_t>(value * kFactor));
         greatest = std::max(greatest, static_cast<int64_t>(value * kFactor));
+        largest = std::max(largest, value * kFactor);
     }
     const std::vector<uint32_t> narrow = bench.download(p.narrow, 3);
-    const std::vector<uint64_t> wide = bench.download(p.wide, 2);
+    const std::vector<uint64_t> wide = bench.download(p.wide, 3);
     EXPECT_EQ(narrow[0], sum);
     EXPECT_EQ(narrow[1], all);
     EXPECT_EQ(wide[0], wide_sum);
+    EXPECT_EQ(wide[2], largest);
     EXPECT_EQ(bench.download(p.extremes, 2), (std::vector<int64_t>{least, greatest}));
     // One thread has swapped; it saw 0, and the others what it left there.
     const auto swaps = [&](uint32_t operation, uint64_t left) {

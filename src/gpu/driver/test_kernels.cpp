@@ -76,6 +76,7 @@ LOOM_KERNEL(operations, Operations, 64, 1) {
     put(static_cast<uint64_t>(atomic_max(p.extremes + 1, static_cast<int64_t>(wide))));
     put(atomic_swap_if(p.narrow + 2, 0U, thread + 1));
     put(atomic_swap_if(p.wide + 1, uint64_t{0}, uint64_t{thread + 1}));
+    put(atomic_max(p.wide + 2, wide));
     fence();
 
     const uint8_t* rows = p.rows;
@@ -98,6 +99,7 @@ LOOM_KERNEL(operations, Operations, 64, 1) {
     put(look_up8_if(at(1), wanted, 81));
     put(look_up16_if(at(2), wanted, 82));
     put(look_up32_if(at(4), wanted, 83));
+    put(look_up64_if(at(8), wanted, 86));
     read_words2_if(words, at(8), wanted, 84);
     put(uint64_t{words[1]} << 32 | words[0]);
     read_words4_if(words, at(16), wanted, 85);

@@ -19,7 +19,7 @@ std::string operations_text();
 std::string sql_text();
 
 inline constexpr uint32_t kOperationThreads = 64;
-inline constexpr uint32_t kOperationResults = 46;
+inline constexpr uint32_t kOperationResults = 48;
 
 /// Parameters of the kernel `operations`. `out` has kOperationResults words for each thread, those
 /// of one operation side by side.
