@@ -82,7 +82,7 @@ GroupTable::GroupTable(std::vector<plan::Type> keys, base::MemoryBudget* budget)
     numbers_.usable =
         keys_.size() > 1 && std::all_of(keys_.begin(), keys_.end(),
                                         [](const auto& key) { return key.interner != nullptr; });
-    numbers_.bits.resize(keys_.size());
+    numbers_.bits.assign(keys_.size(), -1);
     numbers_.groups = base::Buffer(budget);
     numbers_.of_rows = base::Buffer(budget);
     grow(kFirstSize);
@@ -352,15 +352,14 @@ void GroupTable::numbers_of(size_t key, const Vector& vector, int64_t count, uin
 
 // Makes the array reach as far as the numbers of all keys; false if that is too far.
 bool GroupTable::make_room_for_numbers() {
+    std::vector<int> bits = numbers_.bits;
     int all_bits = 0;
-    bool enough = true;
     for (size_t k = 0; k < keys_.size(); ++k) {
         const auto most = static_cast<uint64_t>(keys_[k].interner->entries().length());
-        enough = enough && most >> numbers_.bits[k] == 0;
-        numbers_.bits[k] = std::max<int>(numbers_.bits[k], std::bit_width(most));
-        all_bits += numbers_.bits[k];
+        bits[k] = std::max<int>(bits[k], std::bit_width(most));
+        all_bits += bits[k];
     }
-    if (enough) return true;
+    if (bits == numbers_.bits) return true;
     numbers_.usable = all_bits < 32 && int64_t{1} << all_bits <= kMaxDirect;
     if (!numbers_.usable) {
         numbers_.groups.release();
@@ -368,8 +367,10 @@ bool GroupTable::make_room_for_numbers() {
         return false;
     }
     const size_t bytes = sizeof(uint32_t) << all_bits;
+    numbers_.bits.assign(keys_.size(), -1);  // should there be no memory
     numbers_.groups.resize_discarding(bytes);
     std::memset(numbers_.groups.data(), 0, bytes);
+    numbers_.bits = std::move(bits);
     return true;
 }
 

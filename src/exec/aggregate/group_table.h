@@ -109,7 +109,7 @@ class GroupTable {
     // Groups by the numbers of several interned values, while there are few combinations.
     struct Numbers {
         bool usable = false;
-        std::vector<int> bits;  ///< by key; 0 is NULL, a value has its number + 1
+        std::vector<int> bits;  ///< by key, -1 at first; 0 is NULL, a value has its number + 1
         base::Buffer groups;    ///< uint32 group + 1 by place, or 0
         base::Buffer of_rows;   ///< uint64, key by key
     };

@@ -19,7 +19,7 @@ using Value = TextRows::Value;
 
 // A text of one of so many kinds, or NULL.
 Value random_value(std::mt19937& random, uint32_t kinds) {
-    if (random() % 16 == 0) return std::nullopt;
+    if (kinds == 0 || random() % 16 == 0) return std::nullopt;
     const auto kind = static_cast<uint32_t>(random() % kinds);
     return std::string(kind % 3 == 0 ? 40 : 3, 'k') + std::to_string(kind);
 }
@@ -48,8 +48,9 @@ void check_groups(size_t keys, uint32_t kinds) {
     std::mt19937 random(static_cast<uint32_t>(keys) * 1000 + kinds);
     GroupTable table(std::vector<plan::Type>(keys, kText), nullptr);
     std::map<std::vector<Value>, uint32_t> known;
-    for (const int count : {1, 2, 1023, 1024, 1025, 2048, 2047, 4095, 4096, 4096, 63}) {
-        const uint32_t now = std::min(kinds, 2 + static_cast<uint32_t>(known.size()));
+    // Nothing but NULL comes first.
+    for (const int count : {5, 1, 2, 1023, 1024, 1025, 2048, 2047, 4095, 4096, 4096, 63}) {
+        const auto now = std::min(kinds, static_cast<uint32_t>(known.size() * 2));
         std::vector<TextRows> columns;
         std::vector<Vector> vectors;
         std::vector<std::vector<Value>> rows(static_cast<size_t>(count));
