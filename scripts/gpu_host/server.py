@@ -84,12 +84,12 @@ def settings(schema, device):
 
 
 def parts(schema, query):
-    """Returns which aggregates of a query the GPU computed, with their milliseconds, and why it did not the others."""
+    """Returns milliseconds (request, kernels) of the GPU's aggregates, and why the others are not its."""
     plan = execute(settings(schema, "gpu") + "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) " + query)
     there, elsewhere = [], []
     for line in re.findall(r"(?:Device: |^ +)(gpu: .*|cpu: .*)", plan, re.MULTILINE):
         if line.startswith("gpu: "):
-            there.append(float(re.search(r"([\d.]+) ms", line).group(1)))
+            there.append(tuple(float(time) for time in re.findall(r"([\d.]+) ms", line)))
         else:
             elsewhere.append(line.removeprefix("cpu: "))
     return there, elsewhere

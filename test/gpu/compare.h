@@ -55,7 +55,7 @@ inline void add_rows(std::span<const exec::Vector> columns, int64_t rows,
 }
 
 /// Returns the groups as lines, in order.
-inline std::vector<std::string> rows_of(DeviceRows& rows, size_t columns) {
+inline std::vector<std::string> rows_of(exec::RowSource& rows, size_t columns) {
     std::vector<std::string> lines;
     std::vector<exec::Vector> vectors(columns);
     while (const int64_t count = rows.fetch(vectors)) add_rows(vectors, count, lines);

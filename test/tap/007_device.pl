@@ -75,6 +75,28 @@ for my $format ('parquet', 'arrow')
 }
 is($there, $all, "$there of $all aggregates ran there");
 
+# The columns that are there now, and how they come and go.
+sub cached { return $node->safe_psql('postgres', "SELECT count(*), sum(bytes) > 0 FROM loom.gpu_cache WHERE path LIKE '%/parquet/$_[0].%'"); }
+like(cached('lineorder'), qr/^(?:[5-9]|1\d)\|t$/, 'columns of queries are in the cache');
+is(cached('lineorder_without'), '0|', 'and no others');
+cmp_ok($node->safe_psql('postgres', 'SELECT loom.gpu_evict()'), '>', 0, 'all can go');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM loom.gpu_cache'), '0', 'and are gone');
+cmp_ok($node->safe_psql('postgres', q{SELECT loom.gpu_load('parquet.date', '{d_year,d_datekey}')}), '>', 0, 'some can be loaded');
+is($node->safe_psql('postgres', 'SELECT string_agg("column", \',\' ORDER BY "column") FROM loom.gpu_cache'),
+	'd_datekey,d_year', 'those and no others');
+cmp_ok($node->safe_psql('postgres', q{SELECT loom.gpu_load('parquet.supplier')}), '>', 0, 'a table can be loaded');
+is($node->safe_psql('postgres', q{SELECT loom.gpu_evict('parquet.date') > 0, count(*) FROM loom.gpu_cache WHERE path LIKE '%/supplier.%'}),
+	't|7', 'one table goes, another stays');
+is(cached('date'), '0|', 'it is gone');
+my (undef, undef, $refused) = $node->psql('postgres', q{SELECT loom.gpu_load('parquet.date', '{d_year,other}')});
+like($refused, qr/column "other" of relation "parquet.date" does not exist/, 'no such column');
+$node->safe_psql('postgres', 'CREATE ROLE nobody; GRANT USAGE ON SCHEMA loom TO nobody');
+for my $call ('loom.gpu_evict()', q{loom.gpu_load('parquet.date')}, 'loom.gpu_cache()')
+{
+	(undef, undef, $refused) = $node->psql('postgres', "SET ROLE nobody; SELECT $call");
+	like($refused, qr/permission denied for function/, "not for everybody: $call");
+}
+
 # auto: the first time the processor answers while columns and kernels come.
 system("$ENV{LOOM_DATAGEN} ssb --scale 0.2 --out $dir/large >/dev/null 2>&1") == 0 or die 'no data';
 $node->safe_psql('postgres',

@@ -1,7 +1,10 @@
 #pragma once
-// Columns of files that stay on a device.
+// The cache of columns in device memory.
 
+#include <chrono>
+#include <compare>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -12,33 +15,96 @@
 
 namespace loom::gpu {
 
-/// Columns that are in device memory, kept for later programs. May be used by several threads.
+/// Columns of files that stay on a device for later programs: file by file, so that tables, parts
+/// of them and tables that have grown share what they have in common. Columns that no program uses
+/// make room for others: those first that were used once, then those whose last use is the longest
+/// ago. May be used by several threads.
 class ColumnStore {
   public:
-    ColumnStore(Device& device, int threads) : device_(device), threads_(threads) {}
+    /// Called now and then while columns are loaded; what it throws ends that.
+    using Check = std::function<void()>;
 
-    /// Returns a column of a table, which is loaded if it is not there. Raises as load_column().
-    std::shared_ptr<const DeviceColumn> get(Stream& stream, const exec::TableSource& table,
-                                            const std::vector<BlockRows>& blocks, int column,
-                                            plan::Type type);
+    /// Keeps `most_bytes` bytes of columns at most.
+    ColumnStore(Device& device, int threads, uint64_t most_bytes = UINT64_MAX);
+
+    /// Returns a column of a table; what of it is not there is loaded. As long as the result lives,
+    /// nobody drops it. Raises as FileLoader does, and DeviceError (kMemory) if there is no room.
+    std::shared_ptr<const DeviceColumn> get(const exec::TableSource& table, int column,
+                                            plan::Type type, const Check& check = nullptr);
     /// Returns such a column if it is there, else nullptr; does not wait.
     std::shared_ptr<const DeviceColumn> find(const exec::TableSource& table, int column,
-                                             plan::Type type) const;
+                                             plan::Type type);
+
+    /// Drops columns that no program uses until `bytes` bytes of them are gone. Returns how many.
+    uint64_t drop(uint64_t bytes);
+    /// Drops those of these files, or of all files if none is named.
+    uint64_t drop_files(const std::vector<std::string>& paths);
+
+    /// A column of a file.
+    struct Held {
+        std::string path;
+        std::string field;
+        std::string type;
+        std::string encoding;
+        int64_t rows = 0;
+        uint64_t bytes = 0;
+        uint64_t uses = 0;
+        double idle = 0;  ///< seconds since the last use
+        bool in_use = false;
+    };
+    std::vector<Held> list() const;
     uint64_t bytes() const;
 
   private:
-    using Key = std::string;
-    struct Entry {
-        std::mutex loading;
-        std::shared_ptr<const DeviceColumn> column;  ///< changes once, under both mutexes
-    };
+    using Clock = std::chrono::steady_clock;
+    using Files = std::vector<std::shared_ptr<const FileColumn>>;
 
-    static Key key(const exec::TableSource& table, int column, plan::Type type);
+    // What a column of a file holds: of that version of the file, read in that way.
+    struct Key {
+        uint64_t device = 0;
+        uint64_t inode = 0;
+        uint64_t size = 0;
+        int64_t mtime_ns = 0;
+        int field = -1;
+        int32_t characters = -1;
+        std::string type;
+        std::string value;  // of a column that the file does not have
+
+        auto operator<=>(const Key&) const = default;
+    };
+    struct Entry {
+        std::shared_ptr<const FileColumn> column;
+        std::string path;
+        std::string field;
+        uint64_t uses = 0;
+        uint64_t last = 0;  // by order
+        Clock::time_point used;
+    };
+    using Entries = std::map<Key, Entry>;
+
+    static std::vector<Key> keys_of(const exec::TableSource& table, int column, plan::Type type);
+    Files held(const std::vector<Key>& keys);
+    std::shared_ptr<const DeviceColumn> find(const std::vector<Key>& keys, plan::Type type);
+    std::shared_ptr<const DeviceColumn> load(const exec::TableSource& table, int column,
+                                             plan::Type type, const std::vector<Key>& keys,
+                                             const Check& check);
+    std::shared_ptr<TextDictionary> dictionary(const exec::TableSource& table, int column,
+                                               Files& files);
+    void keep(const exec::TableSource& table, int column, const std::vector<Key>& keys,
+              const Files& files);
+    void make_room(uint64_t bytes);
+    template <typename Choose>
+    uint64_t drop_some(const Choose& choose);
 
     Device& device_;
     int threads_;
+    uint64_t most_bytes_;
+    std::mutex loading_;  // one column at a time, on all threads
     mutable std::mutex mutex_;
-    std::map<Key, std::shared_ptr<Entry>> columns_;
+    Entries entries_;
+    uint64_t bytes_ = 0;
+    uint64_t uses_ = 0;
+    std::map<std::string, std::weak_ptr<TextDictionary>> dictionaries_;
 };
 
 }  // namespace loom::gpu

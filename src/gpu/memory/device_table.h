@@ -2,43 +2,18 @@
 // Columns of files in device memory.
 
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <mutex>
-#include <string>
-#include <string_view>
-#include <unordered_map>
+#include <span>
 #include <vector>
 
 #include "exec/query.h"
 #include "gpu/driver/device.h"
 #include "gpu/memory/column_layout.h"
+#include "gpu/memory/encode.h"
+#include "gpu/memory/text_dictionary.h"
 #include "gpu/runtime/tile.h"
 
 namespace loom::gpu {
-
-/// Texts and their codes, which count up from 0. May be used by several threads.
-class TextDictionary {
-  public:
-    uint32_t code(std::string_view text);
-    uint32_t size() const;
-    /// Valid as long as the dictionary.
-    std::string_view text(uint32_t code) const;
-
-  private:
-    mutable std::mutex mutex_;
-    std::unordered_map<std::string, uint32_t> codes_;
-    std::vector<const std::string*> texts_;
-};
-
-/// A column of a table, all blocks of it.
-struct DeviceColumn {
-    ScanColumn facts;
-    std::vector<BlockView> views;  ///< by block, with device addresses
-    std::vector<DeviceMemory> memory;
-    std::shared_ptr<TextDictionary> texts;  ///< of a column of texts
-    uint64_t bytes = 0;                     ///< in device memory
-};
 
 /// Rows of a file that make a block: whole row groups, about a million rows.
 struct BlockRows {
@@ -47,17 +22,39 @@ struct BlockRows {
     int64_t groups = 0;
     int64_t rows = 0;
 };
+/// Returns the blocks of all files, in their order.
 std::vector<BlockRows> blocks_of(const exec::TableSource& table);
 
 /// Tells whether kernels can have a column of this type.
 bool can_hold(plan::Type type);
 
-/// Reads a column of all files, encodes it on `threads` threads and brings it to the device. Raises
-/// base::Error for files, exec::Unrepresentable for values that the engine does not have,
-/// DeviceError.
-std::shared_ptr<const DeviceColumn> load_column(Device& device, Stream& stream,
-                                                const exec::TableSource& table,
-                                                const std::vector<BlockRows>& blocks, int column,
-                                                plan::Type type, int threads);
+/// A column of one file, all blocks of it.
+struct FileColumn {
+    struct Block {
+        BlockView view;    ///< with device addresses; its base is a table's matter
+        int64_t base = 0;  ///< what its offsets are counted from, if it has values
+        bool has_values = false;
+        DeviceMemory memory;
+    };
+    ColumnShape shape;
+    ColumnLayout layout;
+    std::vector<Block> blocks;
+    std::shared_ptr<TextDictionary> texts;  ///< of a column of texts
+    int64_t rows = 0;
+    uint64_t bytes = 0;  ///< in device memory
+};
+
+/// A column of a table: those of its files, as one kernel reads them.
+struct DeviceColumn {
+    ScanColumn facts;
+    std::vector<BlockView> views;  ///< by block, with device addresses
+    std::vector<std::shared_ptr<const FileColumn>> files;
+    std::shared_ptr<TextDictionary> texts;  ///< of a column of texts
+};
+
+/// Puts columns of a table's files together, which have one layout (but for NULLs) and one
+/// dictionary. Without files it is a column without values.
+std::shared_ptr<const DeviceColumn> make_column(
+    plan::Type type, std::vector<std::shared_ptr<const FileColumn>> files);
 
 }  // namespace loom::gpu

@@ -185,6 +185,25 @@ ColumnLayout ColumnShape::layout() const {
     return layout;
 }
 
+bool ColumnShape::fits(const ColumnLayout& layout) const {
+    if (has_nulls_ && !layout.nullable) return false;
+    if (!has_values()) return true;
+    const uint64_t aligned = distance(base_below(min_), max_);
+    switch (layout.encoding) {
+        case Encoding::kOffset8:
+            return distance(min_, max_) < 256;
+        case Encoding::kOffset16:
+            return aligned < 65536;
+        case Encoding::kOffset32:
+            return aligned <= UINT32_MAX;
+        case Encoding::kPacked:
+            return aligned <= UINT32_MAX && tile_bits_ <= layout.bits;
+        case Encoding::kWide:
+            return true;
+    }
+    return false;
+}
+
 EncodedBlock encode(const Values& values, const ColumnLayout& layout) {
     EncodedBlock block;
     block.rows = static_cast<int64_t>(values.values.size());

@@ -36,6 +36,8 @@ class ColumnShape {
     int64_t max() const noexcept { return max_; }
     /// Returns the encoding of fewest bytes that is read fast.
     ColumnLayout layout() const;
+    /// Whether another one has room for all values.
+    bool fits(const ColumnLayout& layout) const;
 
   private:
     int64_t min_ = INT64_MAX;

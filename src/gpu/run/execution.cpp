@@ -60,6 +60,8 @@ class Run {
         while (rows == nullptr) {
             prepare();
             compiled = milliseconds_since(begin);
+            check_watch();
+            const Launched launched(context_.watch);
             from = stream_->mark();
             arena_->clear(*stream_);
             cleared_ = stream_->mark();
@@ -85,6 +87,23 @@ class Run {
     }
 
   private:
+    // Says for as long as it lives that the device works.
+    struct Launched {
+        explicit Launched(RunWatch* of) : watch(of) {
+            if (watch != nullptr) watch->launched = Clock::now().time_since_epoch().count();
+        }
+        ~Launched() {
+            if (watch != nullptr) watch->launched = 0;
+        }
+        Launched(const Launched&) = delete;
+        Launched& operator=(const Launched&) = delete;
+        RunWatch* watch;
+    };
+
+    void check_watch() const {
+        if (context_.watch != nullptr) context_.watch->check();
+    }
+
     // --- columns
     // ----------------------------------------------------------------------------------
 
@@ -146,7 +165,7 @@ class Run {
             if (slot.kind != Slot::Kind::kScan || !used[s]) continue;
             if (!can_hold(slot.type))
                 throw NotInKernels{"a column of type " + plan::to_string(slot.type)};
-            bound.columns[s] = load(table, blocks, slot);
+            bound.columns[s] = load(table, slot);
             bound.data.columns[s] = bound.columns[s]->facts;
             for (size_t b = 0; b < blocks.size(); ++b)
                 bound.views[b * pipeline.columns.size() + static_cast<size_t>(slot.index)] =
@@ -169,11 +188,9 @@ class Run {
                             bound.spans.size() * sizeof(Span));
     }
 
-    std::shared_ptr<const DeviceColumn> load(const exec::TableSource& table,
-                                             const std::vector<BlockRows>& blocks,
-                                             const Slot& slot) {
+    std::shared_ptr<const DeviceColumn> load(const exec::TableSource& table, const Slot& slot) {
         if (!context_.only_prepared)
-            return context_.columns.get(*stream_, table, blocks, slot.index, slot.type);
+            return context_.columns.get(table, slot.index, slot.type, [this] { check_watch(); });
         auto column = context_.columns.find(table, slot.index, slot.type);
         if (column == nullptr) throw NotPrepared{"columns are not on the device yet"};
         return column;

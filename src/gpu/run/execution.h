@@ -1,6 +1,8 @@
 #pragma once
 // Runs a program on a device: columns in, kernels, groups out.
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -16,6 +18,20 @@
 
 namespace loom::gpu {
 
+/// Nobody waits for a run's result any more.
+struct Abandoned {};
+
+/// What others see of a run, and tell it.
+struct RunWatch {
+    std::atomic<bool> abandoned = false;
+    /// When the device began to work at kernels, as the steady clock counts; 0: it does not.
+    std::atomic<std::chrono::steady_clock::rep> launched = 0;
+
+    void check() const {
+        if (abandoned) throw Abandoned{};
+    }
+};
+
 /// What a device is asked with.
 struct DeviceContext {
     Device& device;
@@ -23,6 +39,7 @@ struct DeviceContext {
     ColumnStore& columns;
     KernelChoices choices = {};
     bool only_prepared = false;  ///< raises NotPrepared instead of loading and compiling
+    RunWatch* watch = nullptr;  ///< or null; looked at before each block of a file, and each kernel
 };
 
 /// What a run would have to wait for.
@@ -50,8 +67,8 @@ struct RunTimes {
 };
 
 /// One run of an aggregate. Raises NotInKernels where the data are not as kernels need them,
-/// exec::SqlFault and exec::Unrepresentable as the CPU engine does, NotPrepared, base::Error,
-/// DeviceError.
+/// exec::SqlFault and exec::Unrepresentable as the CPU engine does, NotPrepared, Abandoned,
+/// base::Error, DeviceError.
 std::unique_ptr<DeviceRows> run_aggregate(DeviceContext& context, const plan::Operator& aggregate,
                                           const exec::Inputs& inputs, RunTimes* times = nullptr);
 

@@ -1,5 +1,7 @@
 #include "gpu/service/client.h"
 
+#include <cstring>
+
 namespace loom::gpu {
 
 namespace {
@@ -47,21 +49,30 @@ bool Client::ask(FrameKind kind, std::string_view body, const std::function<void
     }
 }
 
-std::unique_ptr<exec::RowSource> Client::run(const RunRequest& request,
-                                             const std::vector<plan::Type>& types,
-                                             const std::function<void()>& check,
-                                             std::string* reason) {
+std::optional<Client::Result> Client::run(const RunRequest& request,
+                                          const std::vector<plan::Type>& types,
+                                          const std::function<void()>& check, std::string* reason) {
     Frame answer;
-    if (!ask(FrameKind::kRun, encode(request), check, &answer, reason)) return nullptr;
-    if (answer.kind == FrameKind::kRows) return decode_rows(std::move(answer.body), types);
+    if (!ask(FrameKind::kRun, encode(request), check, &answer, reason)) return std::nullopt;
+    Result result;
+    if (answer.kind == FrameKind::kRows && answer.body.size() >= sizeof result.kernels) {
+        const size_t rows = answer.body.size() - sizeof result.kernels;
+        std::memcpy(&result.kernels, answer.body.data() + rows, sizeof result.kernels);
+        answer.body.resize(rows);
+        result.rows = decode_rows(std::move(answer.body), types);
+        return result;
+    }
     *reason = std::move(answer.body);
-    return nullptr;
+    return std::nullopt;
 }
 
-std::string Client::facts(const std::function<void()>& check, std::string* reason) {
+std::optional<std::string> Client::facts(FrameKind kind, std::string_view body,
+                                         const std::function<void()>& check, std::string* reason) {
     Frame answer;
-    if (!ask(FrameKind::kInfo, {}, check, &answer, reason)) return {};
-    return std::move(answer.body);
+    if (!ask(kind, body, check, &answer, reason)) return std::nullopt;
+    if (answer.kind == FrameKind::kFacts) return std::move(answer.body);
+    *reason = std::move(answer.body);
+    return std::nullopt;
 }
 
 }  // namespace loom::gpu

@@ -3,7 +3,9 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "exec/query.h"
 #include "gpu/service/channel.h"
@@ -21,13 +23,19 @@ class Client {
     /// Connects if need be. Returns false, and why, if nobody listens.
     bool connect(std::string* reason);
 
-    /// Returns the rows of an aggregate, or nothing and why. `check` is called several times a
-    /// second while the process works; what it throws ends the work and goes on.
-    std::unique_ptr<exec::RowSource> run(const RunRequest& request,
-                                         const std::vector<plan::Type>& types,
-                                         const std::function<void()>& check, std::string* reason);
-    /// Returns a line a device, or nothing and why.
-    std::string facts(const std::function<void()>& check, std::string* reason);
+    /// The rows of an aggregate, and how many milliseconds kernels ran for them.
+    struct Result {
+        std::unique_ptr<exec::RowSource> rows;
+        double kernels = 0;
+    };
+    /// Returns an aggregate's result, or nothing and why. `check` is called several times a second
+    /// while the process works; what it throws ends the work and goes on.
+    std::optional<Result> run(const RunRequest& request, const std::vector<plan::Type>& types,
+                              const std::function<void()>& check, std::string* reason);
+    /// Asks for facts: kInfo, kColumns or kEvict, with what goes along. Returns them (FrameKind
+    /// says which lines), or nothing and why.
+    std::optional<std::string> facts(FrameKind kind, std::string_view body,
+                                     const std::function<void()>& check, std::string* reason);
 
   private:
     bool ask(FrameKind kind, std::string_view body, const std::function<void()>& check,

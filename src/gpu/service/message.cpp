@@ -191,6 +191,22 @@ class ReceivedRows final : public exec::RowSource {
 
 }  // namespace
 
+std::string join_fields(std::span<const std::string> fields) {
+    std::string bytes;
+    for (const std::string& field : fields) {
+        bytes += field;
+        bytes += '\0';
+    }
+    return bytes;
+}
+
+std::vector<std::string> split_fields(std::string_view bytes) {
+    std::vector<std::string> fields;
+    for (size_t end = 0; (end = bytes.find('\0')) != bytes.npos; bytes.remove_prefix(end + 1))
+        fields.emplace_back(bytes.substr(0, end));
+    return fields;
+}
+
 std::string encode(const RunRequest& request) {
     Writer out;
     out.text(request.plan);

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/bytes.h"
@@ -16,11 +18,22 @@ namespace loom::gpu {
 enum class FrameKind : uint8_t {
     kRun,       ///< to the process: a RunRequest
     kInfo,      ///< to the process: nothing
-    kRows,      ///< back: rows of the result
+    kColumns,   ///< to the process: nothing
+    kEvict,     ///< to the process: fields, paths of files; none: all files
+    kRows,      ///< back: rows of the result, then how many milliseconds kernels ran (double)
     kDeclined,  ///< back: why the CPU has to answer
     kWorking,   ///< back: nothing yet, but the process lives
-    kFacts      ///< back: a line of text a device
+    kFacts      ///< back: fields: of each device kDeviceFacts, of each column of a file
+                ///< kColumnFacts, or the bytes that are free again
 };
+
+/// Name, architecture, bytes of memory, free ones, those of columns.
+inline constexpr size_t kDeviceFacts = 5;
+/// Path, field, type, encoding, rows, bytes, uses, seconds since the last, whether it is in use.
+inline constexpr size_t kColumnFacts = 9;
+/// Texts without zeros, each with a 0 behind it.
+std::string join_fields(std::span<const std::string> fields);
+std::vector<std::string> split_fields(std::string_view bytes);
 
 /// A file of a table as the process opens it: it has to be this version of it.
 struct RequestFile {

@@ -1,5 +1,6 @@
 #include "gpu/service/service.h"
 
+#include <array>
 #include <cstdio>
 
 #include <fmt/core.h>
@@ -16,12 +17,19 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kPatience{5000};
 constexpr milliseconds kForever{std::chrono::hours(24 * 365)};
-// Those who wait hear so often that the process lives, and for so long at most: a device that has
-// not answered by then never will.
+// Those who wait hear so often that the process lives.
 constexpr milliseconds kBeat{300};
-constexpr std::chrono::seconds kLongestRun{120};
 constexpr size_t kMostReaders = 1000;
 constexpr size_t kMostWaiting = 64;
+constexpr size_t kMostHopeless = 1000;
+// A run without memory is tried again so often, and columns make room for it.
+constexpr int kMemoryTries = 3;
+
+// A request as it is prepared for later ones.
+std::string encode_unprepared(RunRequest request) {
+    request.prepared = false;
+    return encode(request);
+}
 
 // Makes sure that all scanned columns are there.
 void check_scans(const plan::Operator& op, const std::vector<exec::TableSource>& tables) {
@@ -38,10 +46,23 @@ void check_scans(const plan::Operator& op, const std::vector<exec::TableSource>&
 
 }  // namespace
 
-// A connection whose request runs.
+// A request that runs, of a connection or (null) for later ones.
 struct Service::Working {
-    Channel* channel = nullptr;
-    Clock::time_point since;
+    Working(Service& in, Channel* of) : service(in), channel(of) {
+        const std::scoped_lock lock(service.mutex_);
+        place = service.working_.insert(service.working_.end(), this);
+    }
+    ~Working() {
+        const std::scoped_lock lock(service.mutex_);
+        service.working_.erase(place);
+    }
+    Working(const Working&) = delete;
+    Working& operator=(const Working&) = delete;
+
+    Service& service;
+    Channel* channel;
+    RunWatch watch;
+    std::list<Working*>::iterator place;
 };
 
 // One of the runs that may go on at once.
@@ -67,7 +88,10 @@ class Service::Turn {
 Service::Service(Device& device, Compiler& compiler, const ServiceOptions& options)
     : device_(device),
       modules_(device, compiler, {.folder = options.cache}),
-      columns_(device, options.threads),
+      columns_(
+          device, options.threads,
+          static_cast<uint64_t>(static_cast<double>(device.memory().free) * options.column_share)),
+      longest_run_(options.longest_run),
       free_runs_(options.concurrent) {
     preparing_ = std::jthread([this](const std::stop_token& stop) { prepare_in_turn(stop); });
     beating_ = std::jthread([this](const std::stop_token& stop) { beat(stop); });
@@ -79,37 +103,59 @@ void Service::serve(int descriptor) {
     Channel channel(descriptor);
     Frame frame;
     while (channel.read(frame, kForever, [] {}) == Channel::Got::kFrame) {
-        Working working{&channel, Clock::now()};
-        std::unique_lock lock(mutex_);
-        const auto place = working_.insert(working_.end(), &working);
-        lock.unlock();
-        const Answer made = answer(frame);
-        lock.lock();
-        working_.erase(place);
-        lock.unlock();
+        const Answer made = [&] {
+            Working working(*this, &channel);
+            return answer(frame, working.watch);
+        }();
         if (!channel.write(made.kind, made.body, kPatience)) return;
     }
 }
 
-Service::Answer Service::answer(const Frame& frame) {
+Service::Answer Service::answer(const Frame& frame, RunWatch& watch) {
     try {
         switch (frame.kind) {
             case FrameKind::kRun:
-                return run(decode_request(base::as_bytes(frame.body)));
+                return run(decode_request(base::as_bytes(frame.body)), watch);
             case FrameKind::kInfo:
                 return {FrameKind::kFacts, facts()};
+            case FrameKind::kColumns:
+                return {FrameKind::kFacts, columns()};
+            case FrameKind::kEvict:
+                return {FrameKind::kFacts, join_fields(std::array{std::to_string(
+                                               columns_.drop_files(split_fields(frame.body)))})};
             default:
                 return {FrameKind::kDeclined, "a request that is none"};
         }
+    } catch (const Abandoned&) {
+        return {FrameKind::kDeclined, "nobody waits"};
     } catch (const std::exception& error) {
         // A compiler says much; those who ask are shown where it begins.
         const std::string_view problem = error.what();
         if (problem.find('\n') != problem.npos) fmt::print(stderr, "loom-gpud: {}\n", problem);
-        return {FrameKind::kDeclined, std::string(problem.substr(0, problem.find('\n')))};
+        return {FrameKind::kDeclined, std::string(problem.substr(0, problem.find('\n'))),
+                dynamic_cast<const DeviceError*>(&error) == nullptr};
     }
 }
 
-Service::Answer Service::run(const RunRequest& request) {
+Service::Answer Service::run(const RunRequest& request, RunWatch& watch) {
+    if (request.prepared) {
+        const std::scoped_lock lock(mutex_);
+        const auto known = hopeless_.find(encode_unprepared(request));
+        if (known != hopeless_.end()) return {FrameKind::kDeclined, known->second, true};
+    }
+    for (int tries = 1;; ++tries) {
+        try {
+            return run_once(request, watch);
+        } catch (const DeviceError& error) {
+            if (error.kind() == DeviceError::Kind::kLost) lost_ = true;
+            if (error.kind() != DeviceError::Kind::kMemory || tries == kMemoryTries ||
+                columns_.drop(columns_.bytes() / kMemoryTries + 1) == 0)
+                throw;
+        }
+    }
+}
+
+Service::Answer Service::run_once(const RunRequest& request, RunWatch& watch) {
     const plan::Operator aggregate = plan::deserialise(base::as_bytes(request.plan));
     exec::Inputs inputs;
     inputs.parameters = request.parameters;
@@ -119,17 +165,18 @@ Service::Answer Service::run(const RunRequest& request) {
     const Turn turn(*this);
     DeviceContext context{device_, modules_, columns_};
     context.only_prepared = request.prepared;
+    context.watch = &watch;
     try {
-        const std::unique_ptr<DeviceRows> rows = run_aggregate(context, aggregate, inputs);
-        return {FrameKind::kRows, encode_rows(*rows, aggregate.output)};
+        RunTimes times;
+        const std::unique_ptr<DeviceRows> rows = run_aggregate(context, aggregate, inputs, &times);
+        std::string body = encode_rows(*rows, aggregate.output);
+        body.append(reinterpret_cast<const char*>(&times.device), sizeof times.device);
+        return {FrameKind::kRows, std::move(body)};
     } catch (const NotInKernels& refusal) {
-        return {FrameKind::kDeclined, refusal.reason};
+        return {FrameKind::kDeclined, refusal.reason, true};
     } catch (const NotPrepared& missing) {
         prepare_later(request);
         return {FrameKind::kDeclined, missing.reason};
-    } catch (const DeviceError& error) {
-        if (error.kind() == DeviceError::Kind::kLost) lost_ = true;
-        throw;
     }
 }
 
@@ -164,9 +211,8 @@ std::shared_ptr<format::TableReader> Service::open(const RequestFile& file) {
     return reader;
 }
 
-void Service::prepare_later(RunRequest request) {
-    request.prepared = false;
-    std::string bytes = encode(request);
+void Service::prepare_later(const RunRequest& request) {
+    std::string bytes = encode_unprepared(request);
     const std::scoped_lock lock(mutex_);
     if (waiting_.size() >= kMostWaiting || !coming_.insert(bytes).second) return;
     waiting_.push_back(std::move(bytes));
@@ -181,26 +227,50 @@ void Service::prepare_in_turn(const std::stop_token& stop) {
         const Frame frame{FrameKind::kRun, std::move(waiting_.front())};
         waiting_.pop_front();
         lock.unlock();
-        answer(frame);
+        Answer made = [&] {
+            Working working(*this, nullptr);
+            return answer(frame, working.watch);
+        }();
         lock.lock();
         coming_.erase(frame.body);
+        if (made.kind != FrameKind::kDeclined || !made.for_good) continue;
+        if (hopeless_.size() >= kMostHopeless) hopeless_.clear();
+        hopeless_.insert_or_assign(frame.body, std::move(made.body));
     }
 }
 
 void Service::beat(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     while (!changed_.wait_for(lock, stop, kBeat, [&] { return stop.stop_requested(); }))
-        for (Working* working : working_)
-            if (Clock::now() - working->since < kLongestRun &&
-                !working->channel->write(FrameKind::kWorking, {}, milliseconds(0)))
-                working->channel->shut();
+        for (Working* working : working_) {
+            const Clock::time_point launched{Clock::duration(working->watch.launched.load())};
+            if (launched != Clock::time_point() && Clock::now() - launched > longest_run_)
+                lost_ = true;
+            if (working->channel == nullptr) continue;
+            if (working->channel->write(FrameKind::kWorking, {}, milliseconds(0)) &&
+                !working->channel->is_closed())
+                continue;
+            working->channel->shut();
+            working->watch.abandoned = true;
+        }
+}
+
+std::string Service::columns() const {
+    std::string all;
+    for (const ColumnStore::Held& held : columns_.list())
+        all += join_fields(std::array<std::string, kColumnFacts>{
+            held.path, held.field, held.type, held.encoding, std::to_string(held.rows),
+            std::to_string(held.bytes), std::to_string(held.uses), fmt::format("{:.3f}", held.idle),
+            held.in_use ? "true" : "false"});
+    return all;
 }
 
 std::string Service::facts() {
     const DeviceFacts& facts = device_.facts();
     const MemoryState memory = device_.memory();
-    return fmt::format("{}\t{}\t{}\t{}\t{}\n", facts.name, facts.architecture, memory.total,
-                       memory.free, columns_.bytes());
+    return join_fields(std::array<std::string, kDeviceFacts>{
+        facts.name, facts.architecture, std::to_string(memory.total), std::to_string(memory.free),
+        std::to_string(columns_.bytes())});
 }
 
 }  // namespace loom::gpu

@@ -2,6 +2,7 @@
 // What loom-gpud does: runs aggregates for those who are connected.
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <list>
@@ -26,6 +27,10 @@ struct ServiceOptions {
     std::string cache;   ///< folder of compiled kernels; empty: none
     int threads = 1;     ///< that bring columns to the device
     int concurrent = 4;  ///< runs at once; others wait
+    /// What columns may take of the device's memory that is free at first; the rest is for runs.
+    double column_share = 0.8;
+    /// A device that works at one run for so long never ends.
+    std::chrono::milliseconds longest_run{30'000};
 };
 
 /// One device and the connections that use it. Device and compiler must outlive it.
@@ -46,22 +51,26 @@ class Service {
     struct Answer {
         FrameKind kind = FrameKind::kDeclined;
         std::string body;
+        bool for_good = false;  ///< declined, and the same request will be
     };
     struct Working;
     class Turn;
 
-    Answer answer(const Frame& frame);
-    Answer run(const RunRequest& request);
+    Answer answer(const Frame& frame, RunWatch& watch);
+    Answer run(const RunRequest& request, RunWatch& watch);
+    Answer run_once(const RunRequest& request, RunWatch& watch);
     exec::TableSource open(const std::vector<RequestFile>& files);
     std::shared_ptr<format::TableReader> open(const RequestFile& file);
     std::string facts();
-    void prepare_later(RunRequest request);
+    std::string columns() const;
+    void prepare_later(const RunRequest& request);
     void prepare_in_turn(const std::stop_token& stop);
     void beat(const std::stop_token& stop);
 
     Device& device_;
     ModuleCache modules_;
     ColumnStore columns_;
+    const std::chrono::milliseconds longest_run_;
     int free_runs_;
     std::atomic<bool> lost_ = false;
 
@@ -71,6 +80,7 @@ class Service {
     std::map<std::string, std::shared_ptr<format::TableReader>> readers_;  ///< by path
     std::deque<std::string> waiting_;  ///< requests, encoded, for their columns and kernels alone
     std::set<std::string> coming_;     ///< those that wait or run so
+    std::map<std::string, std::string> hopeless_;  ///< those that are no use, and why
 
     std::jthread preparing_;
     std::jthread beating_;

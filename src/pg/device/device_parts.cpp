@@ -94,16 +94,17 @@ std::unique_ptr<plan::Operator> DeviceParts::answer(const plan::Operator& root,
             }
             const Clock::time_point begin = Clock::now();
             std::string refusal;
-            auto rows =
+            auto result =
                 client().run(request_for(part, *inputs), part.output, check_interrupts, &refusal);
-            if (rows == nullptr) {
+            if (!result) {
                 reasons.push_back(std::move(refusal));
                 return std::nullopt;
             }
-            report_.push_back(fmt::format("gpu: aggregate over {}, {:.3f} ms", name_of(part),
-                                          milliseconds_since(begin)));
-            inputs->rows.push_back(rows.get());
-            rows_.push_back(std::move(rows));
+            report_.push_back(fmt::format("gpu: aggregate over {}, {:.3f} ms, kernels {:.3f} ms",
+                                          name_of(part), milliseconds_since(begin),
+                                          result->kernels));
+            inputs->rows.push_back(result->rows.get());
+            rows_.push_back(std::move(result->rows));
             return static_cast<int>(inputs->rows.size()) - 1;
         },
         &reasons);
@@ -111,12 +112,13 @@ std::unique_ptr<plan::Operator> DeviceParts::answer(const plan::Operator& root,
     return left;
 }
 
-std::string device_facts(std::string* reason) {
-    std::string facts = client().facts(check_interrupts, reason);
-    if (!facts.empty()) return facts;
+std::optional<std::string> device_facts(gpu::FrameKind kind, std::string_view body,
+                                        std::string* reason) {
+    auto facts = client().facts(kind, body, check_interrupts, reason);
+    if (facts) return facts;
     std::ifstream problem(gpu::problem_path(kDeviceSocket));
     if (problem) std::getline(problem, *reason);
-    return {};
+    return std::nullopt;
 }
 
 }  // namespace loom::pg

@@ -4,10 +4,13 @@
 #include "pg/compat/backend.h"
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "exec/query.h"
+#include "gpu/service/message.h"
 #include "plan/operator.h"
 
 namespace loom::pg {
@@ -32,7 +35,8 @@ class DeviceParts {
     std::vector<std::string> report_;
 };
 
-/// Returns a line a device, or nothing and why.
-std::string device_facts(std::string* reason);
+/// Asks the process for facts, as gpu::Client::facts() does; waits as long as it works.
+std::optional<std::string> device_facts(gpu::FrameKind kind, std::string_view body,
+                                        std::string* reason);
 
 }  // namespace loom::pg

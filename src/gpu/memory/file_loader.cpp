@@ -1,0 +1,176 @@
+#include "gpu/memory/file_loader.h"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <thread>
+
+namespace loom::gpu {
+
+namespace {
+
+// Blocks that are looked at before a layout is chosen: the ends, and some between.
+constexpr size_t kSampled = 8;
+
+// Runs the work that make_work() returns, one for each thread, over 0 to count - 1; the first
+// exception of any leaves.
+template <typename MakeWork>
+void in_parallel(size_t count, int threads, const MakeWork& make_work) {
+    std::atomic<size_t> next{0};
+    std::mutex mutex;
+    std::exception_ptr failure;
+    const auto run = [&] {
+        try {
+            auto work = make_work();
+            for (size_t i = next++; i < count; i = next++) work(i);
+        } catch (...) {
+            const std::scoped_lock lock(mutex);
+            if (!failure) failure = std::current_exception();
+            next = count;
+        }
+    };
+    std::vector<std::jthread> others;
+    const auto wanted = std::min<size_t>(count, static_cast<size_t>(std::max(1, threads)));
+    for (size_t i = 1; i < wanted; ++i) others.emplace_back(run);
+    run();
+    others.clear();
+    if (failure) std::rethrow_exception(failure);
+}
+
+uint64_t aligned(uint64_t bytes) {
+    return (bytes + 255) / 256 * 256;
+}
+
+template <typename T>
+uint64_t bytes_of(const std::vector<T>& values) {
+    return values.size() * sizeof(T);
+}
+
+// Copies an encoded block to the device.
+FileColumn::Block upload(Device& device, Stream& stream, const EncodedBlock& block) {
+    const uint64_t bases_at = aligned(bytes_of(block.data));
+    const uint64_t valid_at = bases_at + aligned(bytes_of(block.tile_bases));
+    const uint64_t bytes = valid_at + aligned(bytes_of(block.valid));
+    FileColumn::Block made;
+    made.memory = DeviceMemory(device, std::max<uint64_t>(bytes, 256));
+    const auto put = [&](uint64_t at, const auto& values) -> DeviceAddress {
+        if (values.empty()) return 0;
+        stream.upload(made.memory.address() + at, values.data(), bytes_of(values));
+        return made.memory.address() + at;
+    };
+    made.view.data = reinterpret_cast<const uint8_t*>(put(0, block.data));
+    made.view.tile_bases = reinterpret_cast<const uint32_t*>(put(bases_at, block.tile_bases));
+    made.view.valid = reinterpret_cast<const uint16_t*>(put(valid_at, block.valid));
+    made.has_values = block.min <= block.max;
+    made.base = block.base;
+    stream.wait();
+    return made;
+}
+
+}  // namespace
+
+FileLoader::FileLoader(Device& device, const exec::TableSource& table, int column, plan::Type type,
+                       std::shared_ptr<TextDictionary> texts, int threads, const Check& check)
+    : device_(device),
+      table_(table),
+      column_(column),
+      type_(type),
+      texts_(std::move(texts)),
+      threads_(threads),
+      check_(check),
+      blocks_(blocks_of(table)),
+      sampled_(blocks_.size()) {}
+
+std::vector<size_t> FileLoader::blocks_of_files(const std::vector<int>& files) const {
+    std::vector<size_t> result;
+    for (size_t i = 0; i < blocks_.size(); ++i)
+        if (std::find(files.begin(), files.end(), blocks_[i].file) != files.end())
+            result.push_back(i);
+    return result;
+}
+
+void FileLoader::sample(const std::vector<int>& files, ColumnShape& shape) {
+    const std::vector<size_t> all = blocks_of_files(files);
+    std::vector<size_t> chosen = all;
+    if (all.size() > kSampled) {
+        chosen.clear();
+        for (size_t i = 0; i < kSampled; ++i)
+            chosen.push_back(all[i * (all.size() - 1) / (kSampled - 1)]);
+    }
+    in_parallel(chosen.size(), threads_, [&] {
+        return [&, decoder = BlockDecoder(type_, texts_.get())](size_t i) mutable {
+            check_();
+            const BlockRows& block = blocks_[chosen[i]];
+            sampled_[chosen[i]] =
+                decoder.decode(table_.files[static_cast<size_t>(block.file)], block, column_);
+        };
+    });
+    for (const size_t i : chosen) shape.add(sampled_[i]->shape);
+}
+
+uint64_t FileLoader::bytes(const std::vector<int>& files, const ColumnLayout& layout) const {
+    // A tile's values, its base, and a bit a row.
+    const uint64_t tile = uint64_t{tile_bytes(layout)} + sizeof(uint32_t) + kTileRows / 8;
+    uint64_t result = 0;
+    for (const size_t i : blocks_of_files(files)) {
+        const auto rows = static_cast<uint64_t>(blocks_[i].rows);
+        result += aligned((rows + kTileRows - 1) / kTileRows * tile) + 512;
+    }
+    return result;
+}
+
+std::optional<std::vector<std::shared_ptr<const FileColumn>>> FileLoader::load(
+    const std::vector<int>& files, const ColumnLayout& layout, ColumnShape& shape) {
+    const std::vector<size_t> wanted = blocks_of_files(files);
+    std::map<int, std::shared_ptr<FileColumn>> made;
+    for (const int file : files) {
+        auto& column = made[file] = std::make_shared<FileColumn>();
+        column->layout = layout;
+        column->texts = texts_;
+    }
+    std::vector<size_t> place(blocks_.size());  // of a block in its file's column
+    for (const size_t i : wanted) {
+        place[i] = made[blocks_[i].file]->blocks.size();
+        made[blocks_[i].file]->blocks.emplace_back();
+    }
+    // Blocks without NULLs have no bits, whatever others have.
+    ColumnLayout with_nulls = layout;
+    with_nulls.nullable = true;
+    std::mutex mutex;
+    std::atomic<bool> fits = true;
+    in_parallel(wanted.size(), threads_, [&] {
+        return [&, decoder = BlockDecoder(type_, texts_.get()),
+                stream = std::shared_ptr(device_.make_stream())](size_t i) mutable {
+            check_();
+            if (!fits) return;
+            const BlockRows& rows = blocks_[wanted[i]];
+            std::optional<DecodedBlock>& sampled = sampled_[wanted[i]];
+            const DecodedBlock fresh =
+                sampled
+                    ? std::move(*sampled)
+                    : decoder.decode(table_.files[static_cast<size_t>(rows.file)], rows, column_);
+            sampled.reset();
+            {
+                const std::scoped_lock lock(mutex);
+                shape.add(fresh.shape);
+                fits = fits && shape.fits(with_nulls);
+            }
+            if (!fits) return;
+            FileColumn::Block block = upload(device_, *stream, encode(fresh.view(), with_nulls));
+            const std::scoped_lock lock(mutex);
+            FileColumn& column = *made[rows.file];
+            column.shape.add(fresh.shape);
+            column.rows += rows.rows;
+            column.bytes += block.memory.bytes();
+            column.blocks[place[wanted[i]]] = std::move(block);
+        };
+    });
+    if (!fits) return std::nullopt;
+    std::vector<std::shared_ptr<const FileColumn>> result;
+    for (const int file : files) result.push_back(std::move(made[file]));
+    return result;
+}
+
+}  // namespace loom::gpu
