@@ -135,14 +135,14 @@ class Lowering {
         Stream result = stream(op.inputs[0]);
 
         build.pipeline.sink = Pipeline::Sink::kBuild;
-        build.pipeline.key = over(op.build_keys[0], build.outputs);
+        build.pipeline.build_keys = {over(op.build_keys[0], build.outputs)};
         const bool inner = op.join == JoinType::kInner;
         if (inner) build.pipeline.payload = build.outputs;
 
         PipelineJoin made;
         made.build = static_cast<int>(program_.pipelines.size());
         made.type = op.join;
-        made.key = over(op.probe_keys[0], result.outputs);
+        made.keys = {over(op.probe_keys[0], result.outputs)};
         made.selectivity = std::min(1.0, ratio(op.rows, result.rows));
         program_.pipelines.push_back(std::move(build.pipeline));
 

@@ -26,8 +26,8 @@ struct Slot {
 struct PipelineJoin {
     int build = -1;  ///< the pipeline (of Program::pipelines) that makes the build side
     plan::JoinType type = plan::JoinType::kInner;
-    plan::Expr key;          ///< over the slots
-    double selectivity = 1;  ///< the planner's: rows out for a row in
+    std::vector<plan::Expr> keys;  ///< over the slots
+    double selectivity = 1;        ///< the planner's: rows out for a row in
 };
 
 struct PipelineStep {
@@ -49,11 +49,11 @@ struct Pipeline {
     double rows = 0;  ///< the planner's estimate of the scan
 
     enum class Sink : uint8_t {
-        kBuild,     ///< a join's build side: `key`, and `payload`
+        kBuild,     ///< a join's build side: `build_keys`, and `payload`
         kAggregate  ///< `keys` and `aggregates`
     };
     Sink sink = Sink::kBuild;
-    plan::Expr key;
+    std::vector<plan::Expr> build_keys;
     std::vector<plan::Expr> payload;
     std::vector<plan::Expr> keys;
     std::vector<plan::Aggregate> aggregates;

@@ -35,6 +35,7 @@ class RowSlots final : public ValueSource {
 
     /// Returns a slot's offset from its column's origin.
     std::string offset(int slot, std::string& out) {
+        if (is_payload(slot)) return number(slot, out);
         const auto carried = carried_.find(slot);
         if (carried != carried_.end()) return carried->second;
         if (column(slot).layout.encoding == Encoding::kWide)
@@ -121,7 +122,7 @@ class RowSlots final : public ValueSource {
     std::string place(int join, std::string& out) {
         const auto known = places_.find(join);
         if (known != places_.end()) return known->second;
-        const plan::Expr& key = pipeline_.joins[static_cast<size_t>(join)].key;
+        const plan::Expr& key = pipeline_.joins[static_cast<size_t>(join)].keys[0];
         const std::string from = offset(key.index, out);
         const auto shift = static_cast<uint64_t>(column(key.index).origin) -
                            static_cast<uint64_t>(data_.builds[static_cast<size_t>(join)]->origin);

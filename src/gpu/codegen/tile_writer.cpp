@@ -85,9 +85,15 @@ bool TileWriter::needs(const Expr& expr, int slot) const {
     const std::vector<int> columns = plan::columns_of(expr);
     return std::any_of(columns.begin(), columns.end(), [&](int column) {
         const Slot& read = pipeline_.slots[static_cast<size_t>(column)];
-        return column == slot || (read.kind == Slot::Kind::kPayload &&
-                                  needs(pipeline_.joins[static_cast<size_t>(read.join)].key, slot));
+        return column == slot ||
+               (read.kind == Slot::Kind::kPayload &&
+                needs_any(pipeline_.joins[static_cast<size_t>(read.join)].keys, slot));
     });
+}
+
+bool TileWriter::needs_any(const std::vector<Expr>& exprs, int slot) const {
+    return std::any_of(exprs.begin(), exprs.end(),
+                       [&](const Expr& expr) { return needs(expr, slot); });
 }
 
 std::string TileWriter::number(const Expr& value, int64_t least, uint64_t values, bool nullable) {
@@ -245,13 +251,13 @@ std::optional<TileWriter::Stage> TileWriter::texts(const Expr& expr) const {
 // A test of a tile needs the key's bits at hand: bitmaps that fit the caches next to the lanes.
 std::optional<TileWriter::Stage> TileWriter::membership(const PipelineStep& step) const {
     const PipelineJoin& join = pipeline_.joins[static_cast<size_t>(step.join)];
-    const ScanColumn* column = scan_column(join.key);
+    const ScanColumn* column = scan_column(join.keys[0]);
     if (column == nullptr || column->layout.encoding == Encoding::kWide ||
         !is_near(*column, table(step.join)))
         return std::nullopt;
     Stage stage;
     stage.kind = Stage::Kind::kJoin;
-    stage.slot = join.key.index;
+    stage.slot = join.keys[0].index;
     stage.join = step.join;
     stage.selectivity = join.selectivity;
     stage.origin = table(step.join).origin;
@@ -352,10 +358,9 @@ void TileWriter::plan_steps() {
 
 bool TileWriter::needed_in_tail(int slot) const {
     for (const PipelineStep* step : tail_)
-        if (needs(step->kind == PipelineStep::Kind::kFilter
-                      ? step->predicate
-                      : pipeline_.joins[static_cast<size_t>(step->join)].key,
-                  slot))
+        if (step->kind == PipelineStep::Kind::kFilter
+                ? needs(step->predicate, slot)
+                : needs_any(pipeline_.joins[static_cast<size_t>(step->join)].keys, slot))
             return true;
     return sink_reads(slot);
 }
@@ -719,7 +724,7 @@ bool TileWriter::reads_early() const {
             return stage.kind == Stage::Kind::kJoin && stage.join == join;
         });
         if (!tested) kept *= definition.selectivity;
-        const ScanColumn* key = scan_column(definition.key);
+        const ScanColumn* key = scan_column(definition.keys[0]);
         if (key == nullptr || key->layout.nullable) return false;
     }
     const bool only_joins =
@@ -744,7 +749,7 @@ std::vector<int> TileWriter::tail_joins() const {
 void TileWriter::read_row_early(std::string_view leave) {
     const std::vector<int> joins = tail_joins();
     for (const int join : joins)
-        slots_.offset(slot_of(pipeline_.joins[static_cast<size_t>(join)].key, "a key"), body_);
+        slots_.offset(slot_of(pipeline_.joins[static_cast<size_t>(join)].keys[0], "a key"), body_);
     read_early();
     for (const int join : joins)
         sink_reads_code(join) ? look_up_code(join, leave, Check::kLater)
@@ -755,10 +760,10 @@ void TileWriter::read_row_early(std::string_view leave) {
 // rows without one leave.
 std::string TileWriter::place_of(int join, std::string_view leave, Check check,
                                  std::string* wanted) {
-    const Expr& key = pipeline_.joins[static_cast<size_t>(join)].key;
+    const Expr& key = pipeline_.joins[static_cast<size_t>(join)].keys[0];
     const int slot = slot_of(key, "a key");
-    const ScanColumn* column = scan_column(key);
-    if (column == nullptr || column->layout.encoding == Encoding::kWide)
+    const ScanColumn* column = &slots_.column(slot);
+    if (column->layout.encoding == Encoding::kWide)
         throw NotInKernels{"a join on a key of widely spread values"};
     if (!is_near(*column, table(join))) throw NotInKernels{"a join of keys that lie far apart"};
     if (check == Check::kNow) {

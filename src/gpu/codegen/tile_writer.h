@@ -67,6 +67,7 @@ class TileWriter {
     std::string number(const plan::Expr& value, int64_t least, uint64_t values, bool nullable);
     /// Whether an expression reads a slot, be it to find a row of a build side.
     bool needs(const plan::Expr& expr, int slot) const;
+    bool needs_any(const std::vector<plan::Expr>& exprs, int slot) const;
     const BuildTable& table(int join) const { return *data_.builds[static_cast<size_t>(join)]; }
     bool has_stages() const noexcept { return !stages_.empty(); }
     /// Blocks of threads that a multiprocessor shall hold.
