@@ -81,20 +81,13 @@ class KeyWriter final : public BuildWriter {
 
   protected:
     bool sink_reads(int slot) const override {
-        return field_reads(slot) || needs(pipeline_.build_keys[0], slot) ||
+        return field_reads(slot) || needs_any(pipeline_.build_keys, slot) ||
                std::any_of(
                    made_.payloads.begin(), made_.payloads.end(),
                    [&](const PayloadArray& array) { return needs(payload(array.payload), slot); });
     }
     void write_sink(std::string_view leave) override {
-        const int key = slot_of(pipeline_.build_keys[0], "a key");
-        const std::string valid = slots_.valid(key, body_);
-        if (!valid.empty()) body_ += fmt::format("if (!{}) {}\n", valid, leave);
-        const std::string offset = slots_.offset(key, body_);
-        body_ += fmt::format("const uint32_t x = {};\n", place(offset, slots_.column(key), made_));
-        body_ += fmt::format(
-            "if (set_bit(room_at<uint32_t>({}), x)) room_at<Status>({})->duplicate_keys = 1;\n",
-            word(made_.bitmap), word(data_.status));
+        made_.hashed.empty() ? write_bit(leave) : write_key(leave);
         for (const PayloadArray& array : made_.payloads) write_payload(array);
         if (made_.fields.empty()) return;
         write_set();
@@ -105,6 +98,36 @@ class KeyWriter final : public BuildWriter {
     }
 
   private:
+    void write_bit(std::string_view leave) {
+        const plan::Expr& key = pipeline_.build_keys[0];
+        if (key.kind == plan::ExprKind::kColumn &&
+            slots_.column(key.index).layout.encoding != Encoding::kWide) {
+            const std::string valid = slots_.valid(key.index, body_);
+            if (!valid.empty()) body_ += fmt::format("if (!{}) {}\n", valid, leave);
+            const std::string offset = slots_.offset(key.index, body_);
+            body_ += fmt::format("const uint32_t x = {};\n",
+                                 place(offset, slots_.column(key.index), made_));
+        } else {
+            const std::string above = key_above(key, made_.origin, leave);
+            body_ += fmt::format("const uint32_t x = static_cast<uint32_t>({});\n", above);
+        }
+        const std::string set =
+            fmt::format("set_bit(room_at<uint32_t>({}), x)", word(made_.bitmap));
+        body_ += made_.unique ? fmt::format("if ({}) room_at<Status>({})->duplicate_keys = 1;\n",
+                                            set, word(data_.status))
+                              : set + ";\n";
+    }
+    void write_key(std::string_view leave) {
+        const std::string key = key_word(pipeline_.build_keys, made_, leave);
+        body_ += fmt::format(
+            "const KeySet key_set{{room_at<uint64_t>({}), {}}};\nbool again = false;\n"
+            "const uint32_t x = key_set.insert({}, &room_at<Status>({})->full_sets, again);\n"
+            "if (x == KeySet::kNone) {}\n",
+            word(made_.key_words), word32(made_.span), key, word(data_.status), leave);
+        if (made_.unique)
+            body_ += fmt::format("if (again) room_at<Status>({})->duplicate_keys = 1;\n",
+                                 word(data_.status));
+    }
     void write_payload(const PayloadArray& array) {
         const ScanColumn& column = array.column;
         const std::string above =

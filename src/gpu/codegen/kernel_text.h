@@ -34,12 +34,24 @@ struct PayloadArray {
     DeviceAddress address = 0;
 };
 
-/// The rows of a build side by key: a bitmap of the keys that are there and, if columns of it are
-/// keys of the groups, a number for each combination of theirs (`codes`; all bits set: no row).
+/// A key of a build side as a part of a word: how far it lies above the least.
+struct KeyPart {
+    int64_t least = 0;
+    uint64_t values = 0;  ///< that there can be
+    int shift = 0;
+};
+
+/// The rows of a build side by key. A place is how far a key lies above the origin, and a bitmap
+/// says which keys are there; or all keys make a word, whose slot in a KeySet is the place. If
+/// columns are keys of the groups, places have a number for each combination of theirs (`codes`;
+/// all bits set: no row).
 struct BuildTable {
-    int64_t origin = 0;  ///< place 0 of bitmap and codes; a multiple of 32
+    bool unique = true;  ///< several rows of one key are of no use
+    int64_t origin = 0;  ///< place 0; a multiple of 32
     uint64_t span = 0;   ///< places
     DeviceAddress bitmap = 0;
+    std::vector<KeyPart> hashed;  ///< instead of origin and bitmap
+    DeviceAddress key_words = 0;
     DeviceAddress codes = 0;  ///< 0: none
     int code_bytes = 0;       ///< 1 or 2
     std::vector<GroupField> fields;

@@ -25,9 +25,17 @@ struct Slot {
 
 struct PipelineJoin {
     int build = -1;  ///< the pipeline (of Program::pipelines) that makes the build side
-    plan::JoinType type = plan::JoinType::kInner;
-    std::vector<plan::Expr> keys;  ///< over the slots
-    double selectivity = 1;        ///< the planner's: rows out for a row in
+    plan::JoinType type = plan::JoinType::kInner;  ///< kInner, kLeft, kSemi or kAnti
+    std::vector<plan::Expr> keys;                  ///< over the slots
+    /// What a match has to satisfy besides, over the slots. Of kInner they are filters behind it.
+    std::vector<plan::Expr> conditions;
+    double selectivity = 1;  ///< the planner's: rows out for a row in
+
+    /// Whether it matters how many rows of a key the build side has, or which of them is found.
+    bool needs_unique() const noexcept {
+        return type == plan::JoinType::kInner || type == plan::JoinType::kLeft ||
+               !conditions.empty();
+    }
 };
 
 struct PipelineStep {
@@ -47,6 +55,7 @@ struct Pipeline {
     std::vector<PipelineJoin> joins;
     std::vector<PipelineStep> steps;
     double rows = 0;  ///< the planner's estimate of the scan
+    double kept = 0;  ///< and of what comes to the sink
 
     enum class Sink : uint8_t {
         kBuild,     ///< a join's build side: `build_keys`, and `payload`

@@ -5,6 +5,7 @@
 
 #include "gpu/codegen/expression_facts.h"
 #include "gpu/codegen/expression_text.h"
+#include "gpu/runtime/group.h"
 
 namespace loom::gpu {
 
@@ -14,8 +15,13 @@ using plan::Physical;
 
 namespace {
 
-// Places of a build side's bitmap at most: 128 MB of bits, and as many codes.
+// Places of a build side at most: 128 MB of bits, and as many codes.
 constexpr uint64_t kMostPlaces = uint64_t{1} << 30;
+// Places beyond these are too many if few of them have a row.
+constexpr uint64_t kFewPlaces = uint64_t{1} << 22;
+constexpr uint64_t kMostPlacesPerRow = 64;
+// A second set of words has room for so many times more.
+constexpr uint64_t kGrowth = 64;
 constexpr uint32_t kSetSlots = 1U << 17;
 // Bits of a group key that is numbered together with others; more are hardly few values.
 constexpr int kMostFieldBits = 32;
@@ -47,8 +53,11 @@ BuildSides::BuildSides(std::vector<Bound>& bound) : bound_(bound), builds_(bound
         if (i < builds_.size()) plan_keys(i);
     }
     for (Bound& each : bound)
-        for (const PipelineJoin& join : each.pipeline->joins)
-            each.data.builds.push_back(&builds_[static_cast<size_t>(join.build)].table);
+        for (const PipelineJoin& join : each.pipeline->joins) {
+            BuildTable& table = builds_[static_cast<size_t>(join.build)].table;
+            table.unique = join.needs_unique();
+            each.data.builds.push_back(&table);
+        }
 }
 
 // What is known of the values of build sides' columns. They are held as numbers above the least,
@@ -84,6 +93,8 @@ void BuildSides::find_payloads(size_t at) {
                 column.max = static_cast<int64_t>(bounds.high);
             }
         }
+        const PipelineJoin& join = pipeline.joins[static_cast<size_t>(slot.join)];
+        if (join.type == plan::JoinType::kLeft) column.layout.nullable = true;
         column.origin = column.has_values() ? column.min : 0;
         const uint64_t values = column.has_values() ? column.reach() : 0;
         column.layout.encoding = values <= UINT32_MAX && (values > 0 || !column.has_values())
@@ -93,22 +104,71 @@ void BuildSides::find_payloads(size_t at) {
     }
 }
 
-void BuildSides::plan_keys(size_t build) {
-    const Bound& made = bound_[build];
-    const Expr& key = made.pipeline->build_keys[0];
-    if (key.kind != ExprKind::kColumn) throw NotInKernels{"a key of a join that is no column"};
-    BuildTable& table = builds_[build].table;
-    const ScanColumn& column = made.data.columns[static_cast<size_t>(key.index)];
-    if (column.dictionary) throw NotInKernels{"a join of texts"};
-    if (column.layout.encoding == Encoding::kWide)
-        throw NotInKernels{"a join on a key of widely spread values"};
-    if (column.has_values()) {
-        table.origin = column.min & ~int64_t{31};
-        table.span = static_cast<uint64_t>(column.max) - static_cast<uint64_t>(table.origin) + 1;
-    } else {
-        table.span = 1;
+// Rows lie by key if there is one, and its values are near one another; else they are hashed.
+void BuildSides::plan_keys(size_t at) {
+    const Bound& made = bound_[at];
+    Build& build = builds_[at];
+    const ExpressionFacts facts(
+        [&](int slot) -> const ScanColumn& { return made.data.columns[static_cast<size_t>(slot)]; },
+        made.data.parameters);
+    std::vector<ValueBounds> bounds;
+    for (const Expr& key : made.pipeline->build_keys) {
+        if (!is_integer(key.type))
+            throw NotInKernels{"a join on a key of type " + plan::to_string(key.type)};
+        bounds.push_back(facts.bounds(key));
+        if (!bounds.back().fits_64()) throw NotInKernels{"a key of a join of many digits"};
     }
-    if (table.span > kMostPlaces) throw NotInKernels{"a join on a key of widely spread values"};
+    BuildTable& table = build.table;
+    if (bounds.size() == 1 && bounds[0].none()) {
+        table.span = 1;
+        return;
+    }
+    if (bounds.size() == 1) {
+        const auto least = static_cast<int64_t>(bounds[0].low);
+        table.origin = least & ~int64_t{31};
+        const __int128 span = bounds[0].high - table.origin + 1;
+        const auto most = std::max<__int128>(kFewPlaces, __int128{made.rows} * kMostPlacesPerRow);
+        if (span <= std::min<__int128>(most, kMostPlaces)) {
+            table.span = static_cast<uint64_t>(span);
+            return;
+        }
+    }
+    int shift = 0;
+    for (const ValueBounds& each : bounds) {
+        KeyPart part;
+        part.shift = std::min(shift, 63);
+        if (!each.none()) {
+            if (each.high - each.low >= INT64_MAX)
+                throw NotInKernels{"a join on a key of widely spread values"};
+            part.least = static_cast<int64_t>(each.low);
+            part.values = static_cast<uint64_t>(each.high - each.low) + 1;
+            shift += part.values > 1 ? std::bit_width(part.values - 1) : 0;
+        }
+        table.hashed.push_back(part);
+    }
+    // A word of all ones is none.
+    if (shift > 63) throw NotInKernels{"keys of a join of many bits"};
+    build.room = static_cast<uint64_t>(std::clamp(made.pipeline->kept * 1.5, 0.0, 1e15));
+    set_room(build, made.rows);
+}
+
+void BuildSides::set_room(Build& build, uint64_t rows) {
+    build.room = std::min(std::max<uint64_t>(build.room, KeySet::kMostTries / 2), rows);
+    const uint64_t slots =
+        std::bit_ceil(std::max<uint64_t>(build.room * 2, uint64_t{KeySet::kMostTries}));
+    if (slots > kMostPlaces) throw NotInKernels{"a build side of so many rows"};
+    build.table.span = slots;
+}
+
+void BuildSides::grow() {
+    bool any = false;
+    for (size_t i = 0; i < builds_.size(); ++i) {
+        if (builds_[i].table.hashed.empty() || builds_[i].room >= bound_[i].rows) continue;
+        builds_[i].room = std::max(builds_[i].room * kGrowth, uint64_t{1});
+        set_room(builds_[i], bound_[i].rows);
+        any = true;
+    }
+    if (!any) throw NotInKernels{"keys of a join that no set has room for"};
 }
 
 // --- what is kept
@@ -123,8 +183,10 @@ void BuildSides::restart() {
         const Pipeline& pipeline = *bound_[i].pipeline;
         for (const PipelineStep& step : pipeline.steps)
             if (step.kind == PipelineStep::Kind::kFilter) keep(i, step.predicate);
-        for (const PipelineJoin& join : pipeline.joins)
+        for (const PipelineJoin& join : pipeline.joins) {
             for (const Expr& key : join.keys) keep(i, key);
+            for (const Expr& condition : join.conditions) keep(i, condition);
+        }
         for (const Expr& key : pipeline.build_keys) keep(i, key);
     }
 }
@@ -182,7 +244,8 @@ bool BuildSides::add_field(size_t pipeline, int slot) {
 void BuildSides::reserve(Arena& arena) {
     for (Build& build : builds_) {
         BuildTable& table = build.table;
-        build.bitmap = arena.reserve((table.span / 32 + 8) * 4, 0);
+        build.keys = table.hashed.empty() ? arena.reserve((table.span / 32 + 8) * 4, 0)
+                                          : arena.reserve(table.span * 8, 0xff);
         build.payloads.clear();
         for (const PayloadArray& array : table.payloads)
             build.payloads.push_back(
@@ -199,7 +262,7 @@ void BuildSides::reserve(Arena& arena) {
 
 void BuildSides::settle() {
     for (Build& build : builds_) {
-        build.table.bitmap = *build.bitmap;
+        (build.table.hashed.empty() ? build.table.bitmap : build.table.key_words) = *build.keys;
         for (size_t i = 0; i < build.payloads.size(); ++i)
             build.table.payloads[i].address = *build.payloads[i];
         if (build.table.fields.empty()) continue;

@@ -33,6 +33,9 @@ class BuildSides {
     void drop_fields();
     void set_code_bytes(size_t build, int bytes) { builds_[build].table.code_bytes = bytes; }
 
+    /// Makes room for more keys where they are hashed. Raises NotInKernels if there is enough.
+    void grow();
+
     size_t size() const noexcept { return builds_.size(); }
     const BuildTable& table(size_t build) const { return builds_[build].table; }
     /// Returns the build side of a pipeline's join.
@@ -49,7 +52,8 @@ class BuildSides {
     /// A build side, and the addresses that it is waiting for.
     struct Build {
         BuildTable table;
-        DeviceAddress* bitmap = nullptr;
+        uint64_t room = 0;              // of a table that is hashed: for rows
+        DeviceAddress* keys = nullptr;  // bitmap or words
         DeviceAddress* codes = nullptr;
         DeviceAddress* set_words = nullptr;
         DeviceAddress* set_numbers = nullptr;
@@ -60,6 +64,7 @@ class BuildSides {
 
     void find_payloads(size_t pipeline);
     void plan_keys(size_t build);
+    static void set_room(Build& build, uint64_t rows);
     void keep_payload(size_t pipeline, int slot);
 
     std::vector<Bound>& bound_;

@@ -55,7 +55,8 @@ class Run {
         double compiled = 0;
         int from = 0;
         int to = 0;
-        // Again, and in another way, where there are more groups than was thought.
+        // Again, and in another way, where there are more groups or keys than was thought.
+        groups_->plan();
         while (rows == nullptr) {
             prepare();
             compiled = milliseconds_since(begin);
@@ -64,8 +65,12 @@ class Run {
             cleared_ = stream_->mark();
             for (const Loaded& loaded : modules_) launch(loaded);
             to = stream_->mark();
-            check_status();
+            if (!check_status()) {
+                builds_->grow();
+                continue;
+            }
             rows = groups_->collect(*stream_);
+            if (rows == nullptr) groups_->plan();
         }
         if (times != nullptr) {
             times->load = bound;
@@ -121,8 +126,10 @@ class Run {
         };
         for (const PipelineStep& step : pipeline.steps)
             if (step.kind == PipelineStep::Kind::kFilter) use(step.predicate);
-        for (const PipelineJoin& join : pipeline.joins)
+        for (const PipelineJoin& join : pipeline.joins) {
             for (const Expr& key : join.keys) use(key);
+            for (const Expr& condition : join.conditions) use(condition);
+        }
         for (const Expr& key : pipeline.build_keys) use(key);
         for (size_t i = 0; i < pipeline.payload.size(); ++i)
             if (payloads[i]) use(pipeline.payload[i]);
@@ -211,12 +218,11 @@ class Run {
 
     Bound& last() { return bound_.back(); }
 
-    // Decides on groups, and writes kernels for that.
+    // Writes kernels for what has been decided.
     void prepare() {
         modules_.clear();
         launches_.clear();
         look_ups_.clear();
-        groups_->plan();
         arena_ = std::make_unique<Arena>();
         builds_->reserve(*arena_);
         groups_->reserve(*arena_);
@@ -344,16 +350,20 @@ class Run {
     // --- what kernels say
     // ------------------------------------------------------------------------------
 
-    void check_status() {
+    // Returns whether sets of keys had room for all. What comes of rows that are missing, or of one
+    // instead of another, is no fault.
+    bool check_status() {
         Status status;
         stream_->download(&status, *status_, sizeof status);
         stream_->wait();
+        if (status.full_sets != 0) return false;
+        if (status.duplicate_keys != 0) throw NotInKernels{"a join on a key that is not unique"};
         if (status.faults != 0) {
             sql::Fault fault;
             fault.raise(static_cast<sql::FaultBits>(status.faults));
             exec::raise(fault);
         }
-        if (status.duplicate_keys != 0) throw NotInKernels{"a join on a key that is not unique"};
+        return true;
     }
 
     DeviceContext& context_;

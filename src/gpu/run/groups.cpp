@@ -77,6 +77,11 @@ bool Groups::by_number() {
             continue;
         }
         const Slot& of = slot(key.index);
+        // A row without a match has no code.
+        if (of.kind == Slot::Kind::kPayload && join_of(of).type == plan::JoinType::kLeft) {
+            if (!add_computed_part(key, number)) return false;
+            continue;
+        }
         if (of.kind == Slot::Kind::kScan) {
             if (!add_direct_part(key.index, number)) return false;
             continue;

@@ -51,6 +51,9 @@ class Groups {
     Bound& last() const { return bound_.back(); }
     const BuildTable& table_of(int join) const { return builds_.table(build_of(join)); }
     size_t build_of(int join) const { return builds_.build_of(builds_.size(), join); }
+    const PipelineJoin& join_of(const Slot& slot) const {
+        return last().pipeline->joins[static_cast<size_t>(slot.join)];
+    }
     const Slot& slot(int index) const { return last().pipeline->slots[static_cast<size_t>(index)]; }
 
     void keep(const plan::Expr& expr) { builds_.keep(builds_.size(), expr); }
