@@ -102,6 +102,10 @@ Expr condition(Maker& maker, const std::vector<ColumnPlan>& plans, int first, in
     const auto at = maker.pick(plans.size());
     const ColumnPlan& plan = plans[at];
     Expr column = plan::make_column(first + static_cast<int>(at), plan.type);
+    // substring() faults where texts shall be shorter than nothing.
+    if (plan.type.id == TypeId::kText && maker.chance(25))
+        column = function_call(877, {column, constant(kInt4, maker.between(0, 2)),
+                                     constant(kInt4, maker.between(maker.chance(10) ? -1 : 0, 3))});
     if (maker.chance(15))
         return logical(maker.chance(50) ? ExprKind::kIsNull : ExprKind::kIsNotNull, {column});
     if (maker.chance(15) && plan.type.id != TypeId::kText) {
@@ -248,7 +252,8 @@ Expr numeric_value(Maker& maker, const Columns& columns, int depth) {
 Expr field_of(Maker& maker, const Columns& columns) {
     static const char* const kNames[] = {"year", "month", "dow",  "quarter", "week",
                                          "doy",  "epoch", "hour", "second"};
-    const bool date = maker.chance(60);
+    const bool date = maker.chance(60) ||
+                      columns.pick(maker, [](plan::Type each) { return each == kTimestamp; }) < 0;
     const Expr name = plan::make_constant(
         kText, column::Scalar::of_bytes(kNames[maker.chance(60) ? 0 : maker.pick(date ? 7 : 9)]));
     return function_call(date ? 6199 : 6202,
@@ -349,6 +354,24 @@ Operator filtered(Maker& maker, Operator below, const std::vector<ColumnPlan>& p
     op.rows = below.rows * 0.3;
     for (uint64_t i = maker.pick(2) + 1; i > 0; --i)
         op.predicates.push_back(condition(maker, plans, 0, 2));
+    op.inputs = {std::move(below)};
+    return op;
+}
+
+// The same columns, and some that are computed.
+Operator projected(Maker& maker, Operator below, std::vector<ColumnPlan>& columns) {
+    Operator op;
+    op.kind = OperatorKind::kProject;
+    op.rows = below.rows;
+    op.output = below.output;
+    for (size_t i = 0; i < columns.size(); ++i)
+        op.expressions.push_back(plan::make_column(static_cast<int>(i), columns[i].type));
+    std::vector<Expr> made = {field_of(maker, {columns}), numeric_value(maker, {columns}, 1)};
+    for (Expr& value : made) {
+        columns.push_back({value.type, -100, 100'000});
+        op.output.push_back(value.type);
+        op.expressions.push_back(std::move(value));
+    }
     op.inputs = {std::move(below)};
     return op;
 }
@@ -471,6 +494,7 @@ Dimension make_dimension(Maker& maker, Star& star, const std::string& directory,
     if (maker.chance(30)) made.op = filtered(maker, std::move(made.op), made.columns);
     if (below)
         made.op = joined(maker, std::move(made.op), made.columns, foreign, std::move(*below));
+    if (maker.chance(15)) made.op = projected(maker, std::move(made.op), made.columns);
     return made;
 }
 
@@ -499,6 +523,7 @@ Star make_star(Maker& maker, const std::string& directory) {
         tree = joined(maker, std::move(tree), columns.all, foreign, std::move(dimension));
         foreign += keys;
         if (maker.chance(15)) tree = filtered(maker, std::move(tree), columns.all);
+        if (maker.chance(15)) tree = projected(maker, std::move(tree), columns.all);
     }
 
     Operator& aggregate = star.aggregate;

@@ -332,10 +332,14 @@ class TpchJoins : public Tpch {
         tree.op.build_keys = std::move(build_keys);
         tree.op.rows = probe.op.rows / 2;
         tree.op.output = probe.op.output;
-        if (type == plan::JoinType::kInner || type == plan::JoinType::kLeft) {
+        using plan::JoinType;
+        if (type == JoinType::kInner || type == JoinType::kLeft || type == JoinType::kRight) {
             tree.tables.insert(tree.tables.end(), build.tables.begin(), build.tables.end());
             tree.op.output.insert(tree.op.output.end(), build.op.output.begin(),
                                   build.op.output.end());
+        } else if (type == JoinType::kRightSemi || type == JoinType::kRightAnti) {
+            tree.tables = build.tables;
+            tree.op.output = build.op.output;
         }
         tree.op.inputs = {probe.op, build.op};
         return tree;
@@ -460,6 +464,35 @@ TEST_F(TpchJoins, WithAndWithoutMatch) {
                     {aggregate_call(2803, {}), aggregate_call(2147, {column(outer, kCustomer, 0)}),
                      aggregate_call(2114, {column(outer, kCustomer, 3)}),
                      aggregate_call(2116, {column(outer, kCustomer, 2)})}));
+    compile_for_cuda();
+}
+
+// Conditions on one column of texts are computed beforehand, also those that fault for other texts.
+TEST_F(TpchJoins, GlobalSales) {
+    make_tables();
+    const Tree customer = all_of(kCustomer);
+    const Tree orders = all_of(kOrders);
+    for (const int length : {1, -1}) {
+        Expr any;
+        any.kind = plan::ExprKind::kAnyOf;
+        any.type = kBool;
+        any.function = comparison(kText, 0);
+        any.list = {constant(kText, 1).value, constant(kText, 4).value};
+        any.args = {function_call(
+            877, {column(customer, kCustomer, 1), constant(kInt4, 1), constant(kInt4, length)})};
+        const Tree some = filtered(
+            customer, {any, function_call(1720, {column(customer, kCustomer, 3), money(0)})});
+        const Tree idle = joined(some, orders, {column(some, kCustomer, 0)},
+                                 {column(orders, kOrders, 1)}, plan::JoinType::kAnti);
+        const Operator query =
+            grouped(idle.op, {column(idle, kCustomer, 1)},
+                    {aggregate_call(2803, {}), aggregate_call(2114, {column(idle, kCustomer, 3)})});
+        if (length > 0) {
+            check(query);
+        } else {
+            EXPECT_THROW(run(query, inputs_), NotInKernels);
+        }
+    }
     compile_for_cuda();
 }
 

@@ -116,10 +116,15 @@ class Lowering {
         Stream result = stream(op.inputs[0]);
         std::vector<Expr> outputs;
         for (const Expr& expr : op.expressions) {
-            // An error has to be raised also where nobody reads the value.
-            if (expr.kind != ExprKind::kColumn && may_fault(expr))
-                throw Refusal{"an output that may raise an error"};
             outputs.push_back(over(expr, result.outputs));
+            if (expr.kind == ExprKind::kColumn || !may_fault(expr)) continue;
+            // An error has to be raised also where nobody reads the value.
+            if (plan::physical(expr.type) == plan::Physical::kBytes)
+                throw Refusal{"an output that may raise an error"};
+            PipelineStep step;
+            step.kind = PipelineStep::Kind::kCompute;
+            step.predicate = outputs.back();
+            result.pipeline.steps.push_back(std::move(step));
         }
         result.outputs = std::move(outputs);
         result.rows = op.rows;

@@ -39,9 +39,13 @@ struct PipelineJoin {
 };
 
 struct PipelineStep {
-    enum class Kind : uint8_t { kFilter, kJoin };
+    enum class Kind : uint8_t {
+        kFilter,
+        kJoin,
+        kCompute  ///< the value may be read by nobody, but its faults are the row's
+    };
     Kind kind = Kind::kFilter;
-    plan::Expr predicate;    ///< kFilter, over the slots
+    plan::Expr predicate;    ///< kFilter, kCompute, over the slots
     double selectivity = 1;  ///< kFilter
     int join = -1;           ///< kJoin
 };

@@ -33,6 +33,8 @@ void TileWriter::take_row(std::string_view leave) {
     for (const PipelineStep* step : tail_) {
         if (step->kind == PipelineStep::Kind::kFilter)
             filter(step->predicate, leave);
+        else if (step->kind == PipelineStep::Kind::kCompute)
+            expressions_.write(step->predicate, body_);
         else if (early)
             sink_reads_code(step->join) ? check_code(step->join, leave)
                                         : check_bit(step->join, leave);

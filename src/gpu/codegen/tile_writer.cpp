@@ -272,7 +272,7 @@ std::optional<TileWriter::Stage> TileWriter::numeric_range(const Expr& expr,
 std::optional<TileWriter::Stage> TileWriter::texts(const Expr& expr) const {
     const std::vector<int> columns = plan::columns_of(expr);
     if (columns.size() != 1 || slots_.is_payload(columns[0]) ||
-        !slots_.has_dictionary(columns[0]) || may_fault(expr))
+        !slots_.has_dictionary(columns[0]) || expr.type.id != plan::TypeId::kBool)
         return std::nullopt;
     const ScanColumn& column = slots_.column(columns[0]);
     if (column.layout.nullable || column.layout.encoding == Encoding::kWide) return std::nullopt;
@@ -324,6 +324,10 @@ StageCost TileWriter::cost(const Stage& stage) const {
     return result;
 }
 
+bool TileWriter::can_fault(const Expr& expr) const {
+    return !expressions_.is_looked_up(expr) && expressions_.facts().can_fault(expr);
+}
+
 // Tests of a tile cannot fault, so that their order is free as far as nothing before them can.
 void TileWriter::plan_steps() {
     // More rows than these are not worth a test of their own before the row is taken.
@@ -347,7 +351,13 @@ void TileWriter::plan_steps() {
                 tests.push_back(*stage);
                 continue;
             }
-            faults = faults || may_fault(step.predicate);
+            faults = faults || can_fault(step.predicate);
+            tail_.push_back(&step);
+            continue;
+        }
+        if (step.kind == PipelineStep::Kind::kCompute) {
+            if (!can_fault(step.predicate)) continue;
+            faults = true;
             tail_.push_back(&step);
             continue;
         }
@@ -358,7 +368,7 @@ void TileWriter::plan_steps() {
             tested_.insert(step.join);
             if (!sink_reads_code(step.join) && join.conditions.empty()) continue;
         }
-        for (const Expr& condition : join.conditions) faults = faults || may_fault(condition);
+        for (const Expr& condition : join.conditions) faults = faults || can_fault(condition);
         tail_.push_back(&step);
     }
     for (auto& [slot, stage] : ranges) {
@@ -398,7 +408,7 @@ void TileWriter::plan_steps() {
 
 bool TileWriter::needed_in_tail(int slot) const {
     for (const PipelineStep* step : tail_) {
-        if (step->kind == PipelineStep::Kind::kFilter) {
+        if (step->kind != PipelineStep::Kind::kJoin) {
             if (needs(step->predicate, slot)) return true;
             continue;
         }

@@ -117,6 +117,7 @@ class TileWriter {
     std::optional<Stage> texts(const plan::Expr& expr) const;
     std::optional<Stage> membership(const PipelineStep& step) const;
     StageCost cost(const Stage& stage) const;
+    bool can_fault(const plan::Expr& expr) const;
     void plan_steps();
     bool needed_in_tail(int slot) const;
 

@@ -182,7 +182,7 @@ void BuildSides::restart() {
     for (size_t i = 0; i < bound_.size(); ++i) {
         const Pipeline& pipeline = *bound_[i].pipeline;
         for (const PipelineStep& step : pipeline.steps)
-            if (step.kind == PipelineStep::Kind::kFilter) keep(i, step.predicate);
+            if (step.kind != PipelineStep::Kind::kJoin) keep(i, step.predicate);
         for (const PipelineJoin& join : pipeline.joins) {
             for (const Expr& key : join.keys) keep(i, key);
             for (const Expr& condition : join.conditions) keep(i, condition);
@@ -248,8 +248,9 @@ void BuildSides::reserve(Arena& arena) {
                                           : arena.reserve(table.span * 8, 0xff);
         build.payloads.clear();
         for (const PayloadArray& array : table.payloads)
+            // Read where a row has been found.
             build.payloads.push_back(
-                arena.reserve(table.span * static_cast<uint64_t>(array.bytes), 0));
+                arena.reserve_unfilled(table.span * static_cast<uint64_t>(array.bytes)));
         if (table.fields.empty()) continue;
         table.set_slots = kSetSlots;
         build.codes = arena.reserve(table.span * static_cast<uint64_t>(table.code_bytes), 0xff);

@@ -125,7 +125,7 @@ class Run {
                 used[static_cast<size_t>(column)] = true;
         };
         for (const PipelineStep& step : pipeline.steps)
-            if (step.kind == PipelineStep::Kind::kFilter) use(step.predicate);
+            if (step.kind != PipelineStep::Kind::kJoin) use(step.predicate);
         for (const PipelineJoin& join : pipeline.joins) {
             for (const Expr& key : join.keys) use(key);
             for (const Expr& condition : join.conditions) use(condition);
@@ -260,6 +260,8 @@ class Run {
     }
 
     void add_module(KernelText kernels) {
+        if (kernels.words.words().size() * 8 > kMaxParameterBytes)
+            throw NotInKernels{"so many joins, columns and conditions at once"};
         const size_t first = modules_.empty() && builds_->size() > 0 ? 0 : builds_->size();
         for (const LookUp& look_up : kernels.look_ups)
             fill(look_up, bound_[first + static_cast<size_t>(look_up.pipeline)], kernels.words);
@@ -296,7 +298,7 @@ class Run {
             input.values = views.data();
             input.validity = validity.data();
             columns[static_cast<size_t>(look_up.slot)] = input;
-            const exec::Vector result = evaluator.evaluate(columns, rows);
+            const exec::Vector result = answer(evaluator, columns, rows);
             for (uint32_t i = 0; i < rows; ++i) {
                 const int64_t at = result.form == exec::Form::kConstant ? 0 : i;
                 answers.push_back(result.is_null(i) ? 2 : result.as<uint8_t>()[at] != 0 ? 1 : 0);
@@ -316,6 +318,18 @@ class Run {
         words.set(look_up.word, memory.address());
         words.set(look_up.word + 1, count);
         look_ups_.push_back(std::move(memory));
+    }
+
+    // What faults for some text is left to the CPU engine: no row may have it.
+    static exec::Vector answer(exec::Evaluator& evaluator, std::span<const exec::Vector> texts,
+                               int64_t rows) {
+        try {
+            return evaluator.evaluate(texts, rows);
+        } catch (const exec::SqlFault& fault) {
+            throw NotInKernels{fault.what()};
+        } catch (const exec::Unrepresentable& fault) {
+            throw NotInKernels{fault.what()};
+        }
     }
 
     struct Loaded {
