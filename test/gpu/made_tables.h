@@ -32,6 +32,15 @@ struct ColumnPlan {
     int64_t high = 0;
     int nulls = 0;  // of 100
     bool unique = false;
+    int64_t step = 1;   // between neighbours
+    int64_t every = 0;  // so many rows, one after the other, have the same value
+    int64_t cycle = 0;  // values follow one another, and begin anew after so many
+
+    int64_t count() const {
+        return static_cast<int64_t>((static_cast<uint64_t>(high) - static_cast<uint64_t>(low)) /
+                                    static_cast<uint64_t>(step)) +
+               1;
+    }
 };
 
 class Maker {
@@ -74,7 +83,7 @@ class Maker {
         column::ColumnBuilder builder(file_type(plan.type));
         std::vector<int64_t> keys;
         if (plan.unique) {
-            for (int64_t key = plan.low; key <= plan.high; ++key) keys.push_back(key);
+            for (int64_t i = 0; i < plan.count(); ++i) keys.push_back(plan.low + i * plan.step);
             std::shuffle(keys.begin(), keys.end(), random_);
         }
         for (int64_t row = 0; row < rows; ++row) {
@@ -82,8 +91,12 @@ class Maker {
                 builder.append_null();
                 continue;
             }
-            const int64_t value =
-                plan.unique ? keys[static_cast<size_t>(row)] : between(plan.low, plan.high);
+            const int64_t value = plan.unique      ? keys[static_cast<size_t>(row)]
+                                  : plan.every > 0 ? plan.low + row / plan.every * plan.step
+                                  : plan.cycle > 0 ? plan.low + row % plan.cycle * plan.step
+                                  : plan.step > 1
+                                      ? plan.low + between(0, plan.count() - 1) * plan.step
+                                      : between(plan.low, plan.high);
             using plan::TypeId;
             switch (plan.type.id) {
                 case TypeId::kBool:

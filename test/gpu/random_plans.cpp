@@ -1,6 +1,7 @@
 #include "random_plans.h"
 
 #include <array>
+#include <optional>
 
 #include "exec/functions.h"
 
@@ -101,8 +102,21 @@ Expr condition(Maker& maker, const std::vector<ColumnPlan>& plans, int first, in
     const auto at = maker.pick(plans.size());
     const ColumnPlan& plan = plans[at];
     Expr column = plan::make_column(first + static_cast<int>(at), plan.type);
+    // substring() faults where texts shall be shorter than nothing.
+    if (plan.type.id == TypeId::kText && maker.chance(25))
+        column = function_call(877, {column, constant(kInt4, maker.between(0, 2)),
+                                     constant(kInt4, maker.between(maker.chance(10) ? -1 : 0, 3))});
     if (maker.chance(15))
         return logical(maker.chance(50) ? ExprKind::kIsNull : ExprKind::kIsNotNull, {column});
+    if (maker.chance(15) && plan.type.id != TypeId::kText) {
+        // Two columns of a type.
+        std::vector<int> alike;
+        for (size_t i = 0; i < plans.size(); ++i)
+            if (plans[i].type == plan.type) alike.push_back(first + static_cast<int>(i));
+        return plan::make_call(
+            comparison(plan.type, maker.pick(6)), kBool,
+            {column, plan::make_column(alike[maker.pick(alike.size())], plan.type)});
+    }
     Expr value = constant(plan.type, maker.between(plan.low, plan.high));
     if (maker.chance(5)) {
         Expr distinct = logical(ExprKind::kIsDistinct, {column, value});
@@ -238,7 +252,8 @@ Expr numeric_value(Maker& maker, const Columns& columns, int depth) {
 Expr field_of(Maker& maker, const Columns& columns) {
     static const char* const kNames[] = {"year", "month", "dow",  "quarter", "week",
                                          "doy",  "epoch", "hour", "second"};
-    const bool date = maker.chance(60);
+    const bool date = maker.chance(60) ||
+                      columns.pick(maker, [](plan::Type each) { return each == kTimestamp; }) < 0;
     const Expr name = plan::make_constant(
         kText, column::Scalar::of_bytes(kNames[maker.chance(60) ? 0 : maker.pick(date ? 7 : 9)]));
     return function_call(date ? 6199 : 6202,
@@ -343,56 +358,172 @@ Operator filtered(Maker& maker, Operator below, const std::vector<ColumnPlan>& p
     return op;
 }
 
+// The same columns, and some that are computed.
+Operator projected(Maker& maker, Operator below, std::vector<ColumnPlan>& columns) {
+    Operator op;
+    op.kind = OperatorKind::kProject;
+    op.rows = below.rows;
+    op.output = below.output;
+    for (size_t i = 0; i < columns.size(); ++i)
+        op.expressions.push_back(plan::make_column(static_cast<int>(i), columns[i].type));
+    std::vector<Expr> made = {field_of(maker, {columns}), numeric_value(maker, {columns}, 1)};
+    for (Expr& value : made) {
+        columns.push_back({value.type, -100, 100'000});
+        op.output.push_back(value.type);
+        op.expressions.push_back(std::move(value));
+    }
+    op.inputs = {std::move(below)};
+    return op;
+}
+
+// A table that others are joined with, and perhaps tables that it is joined with itself.
+struct Dimension {
+    Operator op;
+    std::vector<ColumnPlan> columns;
+    std::vector<int> keys;            // among them
+    std::vector<ColumnPlan> foreign;  // as the keys of those who look for them
+};
+
+int nulls(Maker& maker) {
+    return maker.chance(30) ? 10 : 0;
+}
+
+// Mostly one key that is unique; or several, or one that is spread widely, or rows of equal keys.
+void add_keys(Maker& maker, Dimension& to, int64_t rows) {
+    const plan::Type type = maker.chance(50) ? kInt4 : kInt8;
+    const int64_t low = maker.between(-1'000'000, 1'000'000);
+    ColumnPlan key{type, low, low + rows - 1, 0, true};
+    if (maker.chance(20)) {
+        key.type = kInt8;
+        key.step = int64_t{1} << maker.between(20, 48);
+        key.low *= 1'000'000;
+        key.high = key.low + (rows - 1) * key.step;
+    } else if (maker.chance(25)) {
+        key.high += maker.between(0, rows);
+    }
+    if (maker.chance(12)) key.unique = false;
+    ColumnPlan foreign = key;
+    foreign.unique = false;
+    foreign.nulls = nulls(maker);
+    if (maker.chance(60)) {
+        // Some keys of facts are none of the dimension's, and some lie outside of its range.
+        foreign.low -= maker.between(0, 50) * key.step;
+        foreign.high += maker.between(0, 50) * key.step;
+    }
+    if (maker.chance(25)) {
+        // One by one neither is unique.
+        const int64_t each = maker.between(1, 4);
+        key.unique = false;
+        key.every = each;
+        foreign.low = key.low;
+        foreign.high = key.low + std::max<int64_t>(0, (rows - 1) / each) * key.step;
+        ColumnPlan second{maker.chance(50) ? kInt2 : kDate, 8'000, 8'000 + each - 1};
+        second.cycle = each;
+        to.keys.push_back(static_cast<int>(to.columns.size()));
+        to.columns.push_back(second);
+        to.foreign.push_back({second.type, second.low, second.high + 1, nulls(maker)});
+    }
+    if (!key.unique && key.every == 0) key.nulls = nulls(maker);
+    to.keys.push_back(static_cast<int>(to.columns.size()));
+    to.columns.push_back(key);
+    to.foreign.push_back(foreign);
+}
+
+// Joins the rows of `probe`, whose columns are `columns`; the keys begin at `foreign` among them.
+Operator joined(Maker& maker, Operator probe, std::vector<ColumnPlan>& columns, size_t foreign,
+                Dimension build) {
+    using plan::JoinType;
+    Operator join;
+    join.kind = OperatorKind::kJoin;
+    const bool unique =
+        build.keys.size() > 1 || build.columns[static_cast<size_t>(build.keys[0])].unique;
+    join.join = maker.chance(unique ? 65 : 10) ? JoinType::kInner
+                : maker.chance(40)             ? JoinType::kSemi
+                : maker.chance(60)             ? JoinType::kAnti
+                                               : JoinType::kLeft;
+    for (size_t i = 0; i < build.keys.size(); ++i) {
+        join.probe_keys.push_back(
+            plan::make_column(static_cast<int>(foreign + i), build.foreign[i].type));
+        join.build_keys.push_back(plan::make_column(build.keys[i], build.foreign[i].type));
+    }
+    std::vector<ColumnPlan> both = columns;
+    both.insert(both.end(), build.columns.begin(), build.columns.end());
+    if (maker.chance(unique ? 25 : 5))
+        for (uint64_t i = maker.pick(2) + 1; i > 0; --i)
+            join.predicates.push_back(
+                maker.chance(50)
+                    ? condition(maker, build.columns, static_cast<int>(columns.size()), 1)
+                    : condition(maker, both, 0, 2));
+    join.rows = probe.rows * (maker.chance(50) && join.join != JoinType::kLeft ? 0.1 : 1);
+    join.output = probe.output;
+    const bool mirrored = join.join != JoinType::kInner && maker.chance(30);
+    if (join.join == JoinType::kInner || join.join == JoinType::kLeft) {
+        columns = both;
+        join.output.insert(join.output.end(), build.op.output.begin(), build.op.output.end());
+    }
+    join.inputs = {std::move(probe), std::move(build.op)};
+    if (!mirrored || join.join == JoinType::kLeft || !join.predicates.empty()) return join;
+    join.join = join.join == JoinType::kSemi ? JoinType::kRightSemi : JoinType::kRightAnti;
+    std::swap(join.inputs[0], join.inputs[1]);
+    std::swap(join.probe_keys, join.build_keys);
+    return join;
+}
+
+Dimension make_dimension(Maker& maker, Star& star, const std::string& directory, int depth) {
+    Dimension made;
+    const int64_t keys = maker.between(1, 2'000);
+    const int64_t rows = maker.chance(10) ? 0 : maker.between(keys / 2, keys);
+    add_keys(maker, made, keys);
+    for (const ColumnPlan& column : std::vector<ColumnPlan>{
+             {kText, 0, maker.between(0, maker.chance(20) ? 5'000 : 30), nulls(maker)},
+             {kInt4, -5, maker.between(0, 500), nulls(maker)},
+             {plan::make_numeric(15, 2), -500, maker.between(0, 1'000'000), nulls(maker)},
+             {kDate, 8'000, maker.between(8'000, 12'000), nulls(maker)},
+             {kInt8, INT64_MIN / 2, INT64_MAX / 3, nulls(maker)}})
+        made.columns.push_back(column);
+    const size_t foreign = made.columns.size();
+    std::optional<Dimension> below;
+    if (depth > 0 && maker.chance(35)) {
+        below = make_dimension(maker, star, directory, depth - 1);
+        made.columns.insert(made.columns.end(), below->foreign.begin(), below->foreign.end());
+    }
+    const size_t source = star.inputs.tables.size();
+    star.inputs.tables.push_back(maker.make_table(
+        made.columns, rows, directory + "/dimension" + std::to_string(source) + ".parquet"));
+    made.op = scan(static_cast<int>(source), made.columns, static_cast<double>(rows));
+    if (maker.chance(30)) made.op = filtered(maker, std::move(made.op), made.columns);
+    if (below)
+        made.op = joined(maker, std::move(made.op), made.columns, foreign, std::move(*below));
+    if (maker.chance(15)) made.op = projected(maker, std::move(made.op), made.columns);
+    return made;
+}
+
 }  // namespace
 
 Star make_star(Maker& maker, const std::string& directory) {
     constexpr int64_t kRows[] = {0, 1, 255, 511, 512, 513, 1025, 4096, 9000, 9000, 9000, 9000};
     const int64_t fact_rows = kRows[maker.pick(std::size(kRows))];
-    const size_t dimensions = maker.pick(4);
     std::vector<ColumnPlan> facts = fact_columns(maker);
     const size_t own = facts.size();
     Star star;
-    std::vector<std::vector<ColumnPlan>> dims;
-    std::vector<int64_t> dim_rows;
-    for (size_t d = 0; d < dimensions; ++d) {
-        const plan::Type key = maker.chance(50) ? kInt4 : kInt8;
-        const int64_t low = maker.between(-1'000'000, 1'000'000);
-        const int64_t high = low + maker.between(0, 2'000);
-        const auto nulls = [&] { return maker.chance(30) ? 10 : 0; };
-        dims.push_back({{key, low, high, 0, true},
-                        {kText, 0, maker.between(0, maker.chance(20) ? 5'000 : 30), nulls()},
-                        {kInt4, -5, maker.between(0, 500), nulls()},
-                        {plan::make_numeric(15, 2), -500, maker.between(0, 1'000'000), nulls()},
-                        {kDate, 8'000, maker.between(8'000, 12'000), nulls()},
-                        {kInt8, INT64_MIN / 2, INT64_MAX / 3, nulls()}});
-        dim_rows.push_back(maker.chance(10) ? 0 : maker.between((high - low) / 2, high - low + 1));
-        // Some keys of facts are none of the dimension's, and some lie outside of its range.
-        facts.push_back({key, low - maker.between(0, 50), high + maker.between(0, 50),
-                         maker.chance(30) ? 10 : 0});
+    star.inputs.tables.emplace_back();
+    std::vector<Dimension> dimensions;
+    for (uint64_t d = maker.pick(4); d > 0; --d) {
+        dimensions.push_back(make_dimension(maker, star, directory, 2));
+        const auto& foreign = dimensions.back().foreign;
+        facts.insert(facts.end(), foreign.begin(), foreign.end());
     }
-    star.inputs.tables.push_back(maker.make_table(facts, fact_rows, directory + "/facts.parquet"));
+    star.inputs.tables[0] = maker.make_table(facts, fact_rows, directory + "/facts.parquet");
     Operator tree = scan(0, facts, static_cast<double>(fact_rows));
     Columns columns{facts};
-    if (maker.chance(50)) tree = filtered(maker, std::move(tree), facts);
-    for (size_t d = 0; d < dimensions; ++d) {
-        star.inputs.tables.push_back(maker.make_table(
-            dims[d], dim_rows[d], directory + "/dimension" + std::to_string(d) + ".parquet"));
-        Operator build = scan(static_cast<int>(d) + 1, dims[d], static_cast<double>(dim_rows[d]));
-        if (maker.chance(30)) build = filtered(maker, std::move(build), dims[d]);
-        Operator join;
-        join.kind = OperatorKind::kJoin;
-        join.join = maker.chance(80) ? plan::JoinType::kInner : plan::JoinType::kSemi;
-        join.probe_keys = {plan::make_column(static_cast<int>(own + d), dims[d][0].type)};
-        join.build_keys = {plan::make_column(0, dims[d][0].type)};
-        join.rows = tree.rows * (maker.chance(50) ? 0.1 : 1);
-        join.output = tree.output;
-        if (join.join == plan::JoinType::kInner) {
-            join.output.insert(join.output.end(), build.output.begin(), build.output.end());
-            columns.all.insert(columns.all.end(), dims[d].begin(), dims[d].end());
-        }
-        join.inputs = {std::move(tree), std::move(build)};
-        tree = std::move(join);
-        if (maker.chance(25)) tree = filtered(maker, std::move(tree), columns.all);
+    if (maker.chance(35)) tree = filtered(maker, std::move(tree), facts);
+    size_t foreign = own;
+    for (Dimension& dimension : dimensions) {
+        const size_t keys = dimension.keys.size();
+        tree = joined(maker, std::move(tree), columns.all, foreign, std::move(dimension));
+        foreign += keys;
+        if (maker.chance(15)) tree = filtered(maker, std::move(tree), columns.all);
+        if (maker.chance(15)) tree = projected(maker, std::move(tree), columns.all);
     }
 
     Operator& aggregate = star.aggregate;

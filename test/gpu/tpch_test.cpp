@@ -266,4 +266,283 @@ TEST_F(Tpch, ManyGroups) {
     compile_for_cuda();
 }
 
+// Orders and what belongs to them, as in TPC-H: keys of orders are spread, a part and a supplier
+// together are a key, and orders lead to customers and those to nations.
+class TpchJoins : public Tpch {
+  protected:
+    enum Table { kLines, kOrders, kCustomer, kNation, kSupplier, kPartSupplier };
+
+    void make_tables() {
+        for (const auto& [plans, rows] : std::vector<std::pair<std::vector<ColumnPlan>, int64_t>>{
+                 {{{kInt8, 1, 40'001, 0, false, 32},
+                   {kInt4, 1, 200},
+                   {kInt4, 1, 6},
+                   {kMoney, 100, 5'000},
+                   {kMoney, 90'000, 10'500'000},
+                   {kMoney, 0, 10},
+                   {kDate, 8'000, 10'526}},
+                  9'000},
+                 {{{kInt8, 1, 40'001, 0, true, 32},
+                   {kInt4, 1, 600},
+                   {kDate, 8'000, 10'400},
+                   {kText, 0, 4}},
+                  1'200},
+                 {{{kInt4, 1, 600, 0, true},
+                   {kText, 0, 4},
+                   {kInt4, 0, 24},
+                   {kMoney, -99'999, 999'999, 10}},
+                  550},
+                 {{{kInt4, 0, 24, 0, true}, {kText, 9, 33}, {kInt4, 0, 4}}, 25},
+                 {{{kInt4, 1, 6, 0, true}, {kInt4, 0, 24}}, 6},
+                 {{{kInt4, 1, 200, 0, false, 1, 4},
+                   {kInt4, 1, 4, 0, false, 1, 0, 4},
+                   {kMoney, 100, 100'000}},
+                  800}}) {
+            plans_.push_back(plans);
+            rows_.push_back(rows);
+            inputs_.tables.push_back(table(plans, rows));
+        }
+    }
+    // A tree and the tables whose columns it has, in order.
+    struct Tree {
+        Operator op;
+        std::vector<int> tables;
+    };
+    Tree all_of(int table) const {
+        return {scan(table, plans_[static_cast<size_t>(table)],
+                     static_cast<double>(rows_[static_cast<size_t>(table)])),
+                {table}};
+    }
+    Expr column(const Tree& tree, int table, int column) const {
+        int at = column;
+        for (const int each : tree.tables) {
+            if (each == table) break;
+            at += static_cast<int>(plans_[static_cast<size_t>(each)].size());
+        }
+        return plan::make_column(
+            at, plans_[static_cast<size_t>(table)][static_cast<size_t>(column)].type);
+    }
+    static Tree joined(const Tree& probe, const Tree& build, std::vector<Expr> probe_keys,
+                       std::vector<Expr> build_keys, plan::JoinType type = plan::JoinType::kInner) {
+        Tree tree = probe;
+        tree.op = {};
+        tree.op.kind = OperatorKind::kJoin;
+        tree.op.join = type;
+        tree.op.probe_keys = std::move(probe_keys);
+        tree.op.build_keys = std::move(build_keys);
+        tree.op.rows = probe.op.rows / 2;
+        tree.op.output = probe.op.output;
+        using plan::JoinType;
+        if (type == JoinType::kInner || type == JoinType::kLeft || type == JoinType::kRight) {
+            tree.tables.insert(tree.tables.end(), build.tables.begin(), build.tables.end());
+            tree.op.output.insert(tree.op.output.end(), build.op.output.begin(),
+                                  build.op.output.end());
+        } else if (type == JoinType::kRightSemi || type == JoinType::kRightAnti) {
+            tree.tables = build.tables;
+            tree.op.output = build.op.output;
+        }
+        tree.op.inputs = {probe.op, build.op};
+        return tree;
+    }
+    static Tree filtered(Tree tree, std::vector<Expr> predicates) {
+        tree.op = Tpch::filtered(std::move(tree.op), std::move(predicates));
+        return tree;
+    }
+    Tree orders_of_customers(std::vector<Expr> customers) const {
+        Tree customer = all_of(kCustomer);
+        if (!customers.empty()) customer = filtered(customer, std::move(customers));
+        const Tree orders = all_of(kOrders);
+        return joined(orders, customer, {column(orders, kOrders, 1)},
+                      {column(customer, kCustomer, 0)});
+    }
+    Expr revenue(const Tree& tree) const {
+        return function_call(
+            1726, {column(tree, kLines, 4), function_call(1725, {one(), column(tree, kLines, 5)})});
+    }
+    void check(const Operator& query, size_t least = 2) {
+        SCOPED_TRACE(plan::to_text(query));
+        const auto expected = rows_on_cpu(query, inputs_);
+        EXPECT_GE(expected.size(), least);
+        EXPECT_EQ(run(query, inputs_), expected);
+    }
+
+    std::vector<std::vector<ColumnPlan>> plans_;
+    std::vector<int64_t> rows_;
+    exec::Inputs inputs_;
+};
+
+TEST_F(TpchJoins, ShippingPriority) {
+    make_tables();
+    const Tree lines = all_of(kLines);
+    const Tree orders =
+        orders_of_customers({function_call(67, {plan::make_column(1, kText), constant(kText, 2)})});
+    const Tree all =
+        joined(lines, orders, {column(lines, kLines, 0)}, {column(orders, kOrders, 0)});
+    // By values of both sides; by what comes from the customers; by numbers of three keys.
+    check(grouped(all.op, {column(all, kLines, 0), column(all, kOrders, 2)},
+                  {aggregate_call(2114, {revenue(all)})}));
+    check(grouped(all.op, {column(all, kCustomer, 2)}, {aggregate_call(2114, {revenue(all)})}));
+    check(grouped(all.op,
+                  {column(all, kOrders, 3), column(all, kCustomer, 1), column(all, kCustomer, 2)},
+                  {aggregate_call(2803, {}), aggregate_call(2114, {column(all, kCustomer, 3)})}));
+    compile_for_cuda();
+}
+
+TEST_F(TpchJoins, LocalSuppliersAndProfit) {
+    make_tables();
+    const Tree lines = all_of(kLines);
+    const Tree orders = orders_of_customers({});
+    Tree all = joined(lines, orders, {column(lines, kLines, 0)}, {column(orders, kOrders, 0)});
+    const Tree nation = all_of(kNation);
+    const Tree supplier = all_of(kSupplier);
+    // A key of the facts, and one of a build side of a build side.
+    Tree local = joined(all, supplier, {column(all, kLines, 2), column(all, kCustomer, 2)},
+                        {column(supplier, kSupplier, 0), column(supplier, kSupplier, 1)});
+    local = joined(local, nation, {column(local, kSupplier, 1)}, {column(nation, kNation, 0)});
+    check(grouped(local.op, {column(local, kNation, 1)}, {aggregate_call(2114, {revenue(local)})}),
+          1);
+
+    const Tree offers = all_of(kPartSupplier);
+    all = joined(all, offers, {column(all, kLines, 1), column(all, kLines, 2)},
+                 {column(offers, kPartSupplier, 0), column(offers, kPartSupplier, 1)});
+    const Tree suppliers =
+        joined(supplier, nation, {column(supplier, kSupplier, 1)}, {column(nation, kNation, 0)});
+    all = joined(all, suppliers, {column(all, kLines, 2)}, {column(suppliers, kSupplier, 0)});
+    const Expr profit = function_call(
+        1725, {revenue(all),
+               function_call(1726, {column(all, kPartSupplier, 2), column(all, kLines, 3)})});
+    const Expr year = function_call(
+        6199,
+        {plan::make_constant(kText, column::Scalar::of_bytes("year")), column(all, kOrders, 2)});
+    check(grouped(all.op, {column(all, kNation, 1), year}, {aggregate_call(2114, {profit})}));
+    compile_for_cuda();
+}
+
+// EXISTS, NOT EXISTS and outer joins.
+TEST_F(TpchJoins, WithAndWithoutMatch) {
+    using plan::JoinType;
+    make_tables();
+    const Tree orders = all_of(kOrders);
+    const Tree lines = all_of(kLines);
+    const Tree late =
+        filtered(lines, {function_call(1089, {column(lines, kLines, 6), constant(kDate, 10'000)})});
+    const Tree customer = all_of(kCustomer);
+    for (const JoinType type : {JoinType::kSemi, JoinType::kAnti}) {
+        // Several rows of a key, as a test of tiles or of rows.
+        for (const double estimate : {100.0, 1'200.0}) {
+            Tree some =
+                joined(orders, late, {column(orders, kOrders, 0)}, {column(late, kLines, 0)}, type);
+            some.op.rows = estimate;
+            check(grouped(some.op, {column(some, kOrders, 3)}, {aggregate_call(2803, {})}));
+            Tree idle = joined(customer, orders, {column(customer, kCustomer, 0)},
+                               {column(orders, kOrders, 1)}, type);
+            idle.op.rows = estimate;
+            check(grouped(
+                idle.op, {column(idle, kCustomer, 2)},
+                {aggregate_call(2803, {}), aggregate_call(2114, {column(idle, kCustomer, 3)})}));
+        }
+        // Orders whose customer is (not) another's neighbour.
+        Tree some = joined(orders, customer, {column(orders, kOrders, 1)},
+                           {column(customer, kCustomer, 0)}, type);
+        some.op.predicates = {
+            function_call(740, {column(orders, kOrders, 3), plan::make_column(5, kText)})};
+        // Texts of two columns are not compared.
+        EXPECT_THROW(run(grouped(some.op, {}, {aggregate_call(2803, {})}), inputs_), NotInKernels);
+        some.op.predicates = {function_call(
+            147, {plan::make_column(6, kInt4),
+                  function_call(156, {column(orders, kOrders, 1), constant(kInt4, 25)})})};
+        check(grouped(some.op, {column(some, kOrders, 3)}, {aggregate_call(2803, {})}));
+    }
+    Tree outer = joined(
+        orders,
+        filtered(customer,
+                 {function_call(147, {column(customer, kCustomer, 2), constant(kInt4, 12)})}),
+        {column(orders, kOrders, 1)}, {column(customer, kCustomer, 0)}, JoinType::kLeft);
+    for (const int key : {1, 2, 3})
+        check(
+            grouped(outer.op, {column(outer, kCustomer, key)},
+                    {aggregate_call(2803, {}), aggregate_call(2147, {column(outer, kCustomer, 0)}),
+                     aggregate_call(2114, {column(outer, kCustomer, 3)}),
+                     aggregate_call(2116, {column(outer, kCustomer, 2)})}));
+    compile_for_cuda();
+}
+
+// Conditions on one column of texts are computed beforehand, also those that fault for other texts.
+TEST_F(TpchJoins, GlobalSales) {
+    make_tables();
+    const Tree customer = all_of(kCustomer);
+    const Tree orders = all_of(kOrders);
+    for (const int length : {1, -1}) {
+        Expr any;
+        any.kind = plan::ExprKind::kAnyOf;
+        any.type = kBool;
+        any.function = comparison(kText, 0);
+        any.list = {constant(kText, 1).value, constant(kText, 4).value};
+        any.args = {function_call(
+            877, {column(customer, kCustomer, 1), constant(kInt4, 1), constant(kInt4, length)})};
+        const Tree some = filtered(
+            customer, {any, function_call(1720, {column(customer, kCustomer, 3), money(0)})});
+        const Tree idle = joined(some, orders, {column(some, kCustomer, 0)},
+                                 {column(orders, kOrders, 1)}, plan::JoinType::kAnti);
+        const Operator query =
+            grouped(idle.op, {column(idle, kCustomer, 1)},
+                    {aggregate_call(2803, {}), aggregate_call(2114, {column(idle, kCustomer, 3)})});
+        if (length > 0) {
+            check(query);
+        } else {
+            EXPECT_THROW(run(query, inputs_), NotInKernels);
+        }
+    }
+    compile_for_cuda();
+}
+
+// A condition over both sides.
+TEST_F(TpchJoins, ConditionsOfAJoin) {
+    make_tables();
+    const Tree lines = all_of(kLines);
+    const Tree offers = all_of(kPartSupplier);
+    Tree all = joined(lines, offers, {column(lines, kLines, 1), column(lines, kLines, 2)},
+                      {column(offers, kPartSupplier, 0), column(offers, kPartSupplier, 1)});
+    all.op.predicates = {
+        function_call(1722, {column(all, kPartSupplier, 2), column(all, kLines, 4)}),
+        function_call(1720, {column(all, kPartSupplier, 2), money(9'000)})};
+    check(grouped(all.op, {column(all, kPartSupplier, 1)}, {aggregate_call(2114, {revenue(all)})}));
+    // Rows of one key, one of which would do: another engine's matter.
+    Tree twice =
+        joined(offers, lines, {column(offers, kPartSupplier, 0)}, {column(lines, kLines, 1)});
+    EXPECT_THROW(run(grouped(twice.op, {}, {aggregate_call(2803, {})}), inputs_), NotInKernels);
+    compile_for_cuda();
+}
+
+// More keys than the planner thought of.
+TEST_F(TpchJoins, ManyKeysThatAreHashed) {
+    const std::vector<ColumnPlan> facts = {{kInt8, 0, INT64_C(1) << 40, 5, false, 1 << 24},
+                                           {kInt4, 1, 100}};
+    const std::vector<ColumnPlan> dimension = {{kInt8, 0, INT64_C(1) << 40, 0, true, 1 << 24},
+                                               {kInt4, 0, 40, 5}};
+    exec::Inputs inputs;
+    inputs.tables.push_back(table(facts, 30'000));
+    inputs.tables.push_back(table(dimension, 60'000));
+    for (const double estimate : {10.0, 60'000.0}) {
+        Operator join;
+        join.kind = OperatorKind::kJoin;
+        join.probe_keys = {plan::make_column(0, kInt8)};
+        join.build_keys = {plan::make_column(0, kInt8)};
+        join.rows = 10'000;
+        join.output = {kInt8, kInt4, kInt8, kInt4};
+        join.inputs = {scan(0, facts, 30'000), scan(1, dimension, estimate)};
+        for (const int key : {1, 2, 3})
+            EXPECT_EQ(
+                run(grouped(join, {plan::make_column(key, join.output[static_cast<size_t>(key)])},
+                            {aggregate_call(2803, {}),
+                             aggregate_call(2108, {plan::make_column(3, kInt4)})}),
+                    inputs),
+                rows_on_cpu(
+                    grouped(join, {plan::make_column(key, join.output[static_cast<size_t>(key)])},
+                            {aggregate_call(2803, {}),
+                             aggregate_call(2108, {plan::make_column(3, kInt4)})}),
+                    inputs));
+    }
+}
+
 }  // namespace loom::gpu

@@ -15,9 +15,7 @@ class BuildWriter : public TileWriter {
   public:
     BuildWriter(KernelFile& file, const Pipeline& pipeline, const PipelineData& data,
                 const BuildTable& made)
-        : TileWriter(file, pipeline, data, kChoices), made_(made) {
-        if (!pipeline.joins.empty()) throw NotInKernels{"a join in a build side"};
-    }
+        : TileWriter(file, pipeline, data, kChoices), made_(made) {}
 
     /// Adds the function that goes through the rows, and returns the shared memory that it takes.
     uint32_t write(const std::string& name, const BlockLimits& limits) {
@@ -32,13 +30,11 @@ class BuildWriter : public TileWriter {
     bool sink_reads_code(int) const override { return false; }
 
     bool field_reads(int slot) const {
-        return std::any_of(made_.fields.begin(), made_.fields.end(),
-                           [&](const GroupField& field) { return field_slot(field) == slot; });
+        return std::any_of(made_.fields.begin(), made_.fields.end(), [&](const GroupField& field) {
+            return needs(payload(field.payload), slot);
+        });
     }
-    int field_slot(const GroupField& field) const {
-        return slot_of(pipeline_.payload[static_cast<size_t>(field.payload)],
-                       "a key of the groups");
-    }
+    const plan::Expr& payload(int at) const { return pipeline_.payload[static_cast<size_t>(at)]; }
 
     void write_set() {
         body_ += fmt::format(
@@ -52,15 +48,8 @@ class BuildWriter : public TileWriter {
     std::string group_word() {
         std::string result;
         for (const GroupField& field : made_.fields) {
-            const int slot = field_slot(field);
-            const std::string above =
-                fmt::format("(uint64_t{{{}}} - {})", slots_.offset(slot, body_),
-                            word(static_cast<uint64_t>(field.column.min) -
-                                 static_cast<uint64_t>(field.column.origin)));
-            const std::string valid = slots_.valid(slot, body_);
-            const std::string value = valid.empty() ? above
-                                                    : fmt::format("({} ? {} : {})", valid, above,
-                                                                  word(uint64_t{1} << field.bits));
+            const std::string value = number(payload(field.payload), field.column.min,
+                                             field.values(), field.column.layout.nullable);
             result += fmt::format("{}{} << {}", result.empty() ? "" : " | ", value,
                                   word32(static_cast<uint64_t>(field.shift)));
         }
@@ -92,19 +81,13 @@ class KeyWriter final : public BuildWriter {
 
   protected:
     bool sink_reads(int slot) const override {
-        return field_reads(slot) || slot_of(pipeline_.key, "a key") == slot ||
-               std::any_of(made_.payloads.begin(), made_.payloads.end(),
-                           [&](const PayloadArray& array) { return needs(value_of(array), slot); });
+        return field_reads(slot) || needs_any(pipeline_.build_keys, slot) ||
+               std::any_of(
+                   made_.payloads.begin(), made_.payloads.end(),
+                   [&](const PayloadArray& array) { return needs(payload(array.payload), slot); });
     }
     void write_sink(std::string_view leave) override {
-        const int key = slot_of(pipeline_.key, "a key");
-        const std::string valid = slots_.valid(key, body_);
-        if (!valid.empty()) body_ += fmt::format("if (!{}) {}\n", valid, leave);
-        const std::string offset = slots_.offset(key, body_);
-        body_ += fmt::format("const uint32_t x = {};\n", place(offset, slots_.column(key), made_));
-        body_ += fmt::format(
-            "if (set_bit(room_at<uint32_t>({}), x)) room_at<Status>({})->duplicate_keys = 1;\n",
-            word(made_.bitmap), word(data_.status));
+        made_.hashed.empty() ? write_bit(leave) : write_key(leave);
         for (const PayloadArray& array : made_.payloads) write_payload(array);
         if (made_.fields.empty()) return;
         write_set();
@@ -115,13 +98,40 @@ class KeyWriter final : public BuildWriter {
     }
 
   private:
-    const plan::Expr& value_of(const PayloadArray& array) const {
-        return pipeline_.payload[static_cast<size_t>(array.payload)];
+    void write_bit(std::string_view leave) {
+        const plan::Expr& key = pipeline_.build_keys[0];
+        if (key.kind == plan::ExprKind::kColumn &&
+            slots_.column(key.index).layout.encoding != Encoding::kWide) {
+            const std::string valid = slots_.valid(key.index, body_);
+            if (!valid.empty()) body_ += fmt::format("if (!{}) {}\n", valid, leave);
+            const std::string offset = slots_.offset(key.index, body_);
+            body_ += fmt::format("const uint32_t x = {};\n",
+                                 place(offset, slots_.column(key.index), made_));
+        } else {
+            const std::string above = key_above(key, made_.origin, leave);
+            body_ += fmt::format("const uint32_t x = static_cast<uint32_t>({});\n", above);
+        }
+        const std::string set =
+            fmt::format("set_bit(room_at<uint32_t>({}), x)", word(made_.bitmap));
+        body_ += made_.unique ? fmt::format("if ({}) room_at<Status>({})->duplicate_keys = 1;\n",
+                                            set, word(data_.status))
+                              : set + ";\n";
+    }
+    void write_key(std::string_view leave) {
+        const std::string key = key_word(pipeline_.build_keys, made_, leave);
+        body_ += fmt::format(
+            "const KeySet key_set{{room_at<uint64_t>({}), {}}};\nbool again = false;\n"
+            "const uint32_t x = key_set.insert({}, &room_at<Status>({})->full_sets, again);\n"
+            "if (x == KeySet::kNone) {}\n",
+            word(made_.key_words), word32(made_.span), key, word(data_.status), leave);
+        if (made_.unique)
+            body_ += fmt::format("if (again) room_at<Status>({})->duplicate_keys = 1;\n",
+                                 word(data_.status));
     }
     void write_payload(const PayloadArray& array) {
         const ScanColumn& column = array.column;
         const std::string above =
-            number(value_of(array), column.min, column.has_values() ? column.reach() : 0,
+            number(payload(array.payload), column.min, column.has_values() ? column.reach() : 0,
                    column.layout.nullable);
         body_ += fmt::format("room_at<uint{0}_t>({1})[x] = static_cast<uint{0}_t>({2});\n",
                              array.bytes * 8, word(array.address), above);
@@ -151,16 +161,15 @@ class Dispatch {
     uint32_t blocks_ = 0;
 };
 
-}  // namespace
-
-KernelText write_builds(const std::vector<BuildPipeline>& builds, const BlockLimits& limits) {
-    KernelFile file;
-    file.kernel.threads = std::min(limits.threads, kBuildThreads);
+// The build sides of one level, which probe those of lower levels only.
+void write_level(KernelFile& file, const std::vector<BuildPipeline>& builds, int level,
+                 const BlockLimits& limits) {
     Dispatch numbers(file);
     Dispatch keys(file);
     uint64_t status = 0;
     for (size_t i = 0; i < builds.size(); ++i) {
-        const auto& [pipeline, data, made] = builds[i];
+        if (builds[i].level != level) continue;
+        const auto& [pipeline, data, made, of] = builds[i];
         status = data->status;
         const uint32_t blocks = std::min(data->span_count, limits.blocks);
         const size_t look_ups = file.kernel.look_ups.size();
@@ -176,8 +185,19 @@ KernelText write_builds(const std::vector<BuildPipeline>& builds, const BlockLim
         for (size_t k = look_ups; k < file.kernel.look_ups.size(); ++k)
             file.kernel.look_ups[k].pipeline = static_cast<int>(i);
     }
-    numbers.finish("number_groups", status);
-    keys.finish("build", status);
+    const std::string suffix = level == 0 ? "" : fmt::format("_level{}", level);
+    numbers.finish("number_groups" + suffix, status);
+    keys.finish("build" + suffix, status);
+}
+
+}  // namespace
+
+KernelText write_builds(const std::vector<BuildPipeline>& builds, const BlockLimits& limits) {
+    KernelFile file;
+    file.kernel.threads = std::min(limits.threads, kBuildThreads);
+    int levels = 0;
+    for (const BuildPipeline& build : builds) levels = std::max(levels, build.level + 1);
+    for (int level = 0; level < levels; ++level) write_level(file, builds, level, limits);
     return file.finish();
 }
 

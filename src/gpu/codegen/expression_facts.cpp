@@ -254,6 +254,28 @@ bool ExpressionFacts::may_be_null(const Expr& expr) const {
     }
 }
 
+// A field of a date or timestamp that is one for all values.
+bool ExpressionFacts::is_valid_field(const Expr& expr) const {
+    const exec::BoundDefinition definition = exec::definition_of(expr.function, expr.args);
+    const bool date = definition.name.starts_with("loom::sql::date_field");
+    if (!date && !definition.name.starts_with("loom::sql::timestamp_field")) return false;
+    const ValueBounds of = bounds(expr.args[static_cast<size_t>(definition.first_argument)]);
+    if (of.none()) return true;
+    if (date)
+        return sql::is_valid_date(static_cast<int32_t>(of.low)) &&
+               sql::is_valid_date(static_cast<int32_t>(of.high));
+    return sql::is_valid_timestamp(static_cast<int64_t>(of.low)) &&
+           sql::is_valid_timestamp(static_cast<int64_t>(of.high)) &&
+           bounds(expr).high < sql::kTimestampInfinity;
+}
+
+bool ExpressionFacts::can_fault(const Expr& expr) const {
+    if (!may_fault(expr)) return false;
+    if (expr.kind != ExprKind::kCall || !is_valid_field(expr)) return true;
+    return std::any_of(expr.args.begin(), expr.args.end(),
+                       [&](const Expr& arg) { return can_fault(arg); });
+}
+
 bool may_fault(const Expr& expr) {
     switch (expr.kind) {
         case ExprKind::kHost:

@@ -35,9 +35,12 @@ class ExpressionFacts {
     /// where it does not fault. Wider than need be, at most as wide as its type.
     ValueBounds bounds(const plan::Expr& expr) const;
     bool may_be_null(const plan::Expr& expr) const;
+    /// As may_fault(), but for what bounds rule out.
+    bool can_fault(const plan::Expr& expr) const;
 
   private:
     ValueBounds call(const plan::Expr& expr) const;
+    bool is_valid_field(const plan::Expr& expr) const;
     ValueBounds all_of(const plan::Expr& expr, size_t first, size_t step) const;
     const column::Scalar& constant(const plan::Expr& expr) const;
 

@@ -86,10 +86,7 @@ TextValue ExpressionWriter::write(const Expr& expr, std::string& out) {
         default:
             break;
     }
-    const std::optional<int> slot = only_slot(expr);
-    if (slot && expr.type.id == plan::TypeId::kBool && source_.has_dictionary(*slot) &&
-        !may_fault(expr))
-        return look_up(*slot, expr, out);
+    if (is_looked_up(expr)) return look_up(*only_slot(expr), expr, out);
     switch (expr.kind) {
         case ExprKind::kCall:
             return call(expr, out);
@@ -120,6 +117,12 @@ TextValue ExpressionWriter::write(const Expr& expr, std::string& out) {
         default:
             throw NotInKernels{"an expression of this kind"};
     }
+}
+
+bool ExpressionWriter::is_looked_up(const Expr& expr) const {
+    if (expr.kind == ExprKind::kColumn) return false;
+    const std::optional<int> slot = only_slot(expr);
+    return slot && expr.type.id == plan::TypeId::kBool && source_.has_dictionary(*slot);
 }
 
 // A number of up to 128 bits.

@@ -87,6 +87,9 @@ class ExpressionWriter {
 
     /// Appends what computes `expr` and returns its value. Raises NotInKernels.
     TextValue write(const plan::Expr& expr, std::string& out);
+    /// Whether an expression is a condition on one column of texts only: it is computed beforehand
+    /// for all of its dictionary, and faults nowhere.
+    bool is_looked_up(const plan::Expr& expr) const;
     const ExpressionFacts& facts() const noexcept { return facts_; }
 
   private:

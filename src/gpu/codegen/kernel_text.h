@@ -16,11 +16,13 @@ namespace loom::gpu {
 
 /// A column of a build side that is a key of the groups: so many bits of a word.
 struct GroupField {
-    int payload = -1;  ///< of the join
-    ScanColumn column;
+    int payload = -1;   ///< of the pipeline that makes the build side
+    ScanColumn column;  ///< as PayloadArray's
     int shift = 0;
-    int bits = 0;  ///< the value above the column's least; with `null_bit` above it: 1 is NULL
-    bool null_bit = false;
+    int bits = 0;  ///< how far the value lies above the least, or as many as there are for NULL
+
+    uint64_t values() const noexcept { return column.has_values() ? column.reach() : 0; }
+    uint64_t numbers() const noexcept { return values() + (column.layout.nullable ? 1 : 0); }
 };
 
 /// A column of a build side by place: how far its value lies above the least, or as many as there
@@ -32,13 +34,24 @@ struct PayloadArray {
     DeviceAddress address = 0;
 };
 
-/// The rows of a build side by key: a bitmap of the keys that are there and, if columns of it are
-/// keys of the groups, a number for each combination of theirs (`codes`; all bits set: no row).
+/// A key of a build side as a part of a word: how far it lies above the least.
+struct KeyPart {
+    int64_t least = 0;
+    uint64_t values = 0;  ///< that there can be
+    int shift = 0;
+};
+
+/// The rows of a build side by key. A place is how far a key lies above the origin, and a bitmap
+/// says which keys are there; or all keys make a word, whose slot in a KeySet is the place. If
+/// columns are keys of the groups, places have a number for each combination of theirs (`codes`;
+/// all bits set: no row).
 struct BuildTable {
-    ScanColumn key;
-    int64_t origin = 0;  ///< place 0 of bitmap and codes; a multiple of 32
+    bool unique = true;  ///< several rows of one key are of no use
+    int64_t origin = 0;  ///< place 0; a multiple of 32
     uint64_t span = 0;   ///< places
     DeviceAddress bitmap = 0;
+    std::vector<KeyPart> hashed;  ///< instead of origin and bitmap
+    DeviceAddress key_words = 0;
     DeviceAddress codes = 0;  ///< 0: none
     int code_bytes = 0;       ///< 1 or 2
     std::vector<GroupField> fields;
@@ -163,10 +176,12 @@ struct BuildPipeline {
     const Pipeline* pipeline = nullptr;
     const PipelineData* data = nullptr;
     const BuildTable* made = nullptr;
+    int level = 0;  ///< above those of the build sides that it probes
 };
 
-/// Writes the kernels that fill all build sides of a program: one that numbers the groups, if there
-/// are any, then one that writes bitmaps and codes. Each deals with all build sides at once.
+/// Writes the kernels that fill all build sides of a program: for each level one that numbers the
+/// groups, if there are any, then one that writes bitmaps, codes and values. Each deals with all
+/// build sides of its level at once.
 KernelText write_builds(const std::vector<BuildPipeline>& builds, const BlockLimits& limits);
 
 /// Writes the kernel that groups the rows of a pipeline whose sink is kAggregate.

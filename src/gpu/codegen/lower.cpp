@@ -116,10 +116,15 @@ class Lowering {
         Stream result = stream(op.inputs[0]);
         std::vector<Expr> outputs;
         for (const Expr& expr : op.expressions) {
-            // An error has to be raised also where nobody reads the value.
-            if (expr.kind != ExprKind::kColumn && may_fault(expr))
-                throw Refusal{"an output that may raise an error"};
             outputs.push_back(over(expr, result.outputs));
+            if (expr.kind == ExprKind::kColumn || !may_fault(expr)) continue;
+            // An error has to be raised also where nobody reads the value.
+            if (plan::physical(expr.type) == plan::Physical::kBytes)
+                throw Refusal{"an output that may raise an error"};
+            PipelineStep step;
+            step.kind = PipelineStep::Kind::kCompute;
+            step.predicate = outputs.back();
+            result.pipeline.steps.push_back(std::move(step));
         }
         result.outputs = std::move(outputs);
         result.rows = op.rows;
@@ -127,42 +132,85 @@ class Lowering {
     }
 
     Stream join(const Operator& op) {
-        if (op.join != JoinType::kInner && op.join != JoinType::kSemi)
-            throw Refusal{"a join of another kind than inner and semi"};
-        if (op.probe_keys.size() != 1) throw Refusal{"a join on several keys, or none"};
-        if (!op.predicates.empty()) throw Refusal{"a join with a further condition"};
-        Stream build = stream(op.inputs[1]);
-        Stream result = stream(op.inputs[0]);
-
-        build.pipeline.sink = Pipeline::Sink::kBuild;
-        build.pipeline.key = over(op.build_keys[0], build.outputs);
-        const bool inner = op.join == JoinType::kInner;
-        if (inner) build.pipeline.payload = build.outputs;
+        // What PostgreSQL builds is kept here, and the other side looked up: the sides change
+        // places.
+        const bool swapped = op.join == JoinType::kRight || op.join == JoinType::kRightSemi ||
+                             op.join == JoinType::kRightAnti;
+        if (op.join == JoinType::kFull || op.join == JoinType::kMark)
+            throw Refusal{"a join that keeps rows of both sides, or marks them"};
+        if (op.null_aware) throw Refusal{"NOT IN as a join"};
+        if (op.probe_keys.empty()) throw Refusal{"a join without keys"};
+        Stream build = stream(op.inputs[swapped ? 0 : 1]);
+        Stream result = stream(op.inputs[swapped ? 1 : 0]);
 
         PipelineJoin made;
         made.build = static_cast<int>(program_.pipelines.size());
-        made.type = op.join;
-        made.key = over(op.probe_keys[0], result.outputs);
-        made.selectivity = std::min(1.0, ratio(op.rows, result.rows));
-        program_.pipelines.push_back(std::move(build.pipeline));
+        made.type = type_of(op.join);
+        made.selectivity =
+            made.type == JoinType::kLeft ? 1 : std::min(1.0, ratio(op.rows, result.rows));
+        build.pipeline.sink = Pipeline::Sink::kBuild;
+        build.pipeline.kept = build.rows;
+        add_keys(swapped ? op.build_keys : op.probe_keys, swapped ? op.probe_keys : op.build_keys,
+                 result, build, made);
 
         PipelineStep step;
         step.kind = PipelineStep::Kind::kJoin;
         step.join = static_cast<int>(result.pipeline.joins.size());
-        result.pipeline.joins.push_back(std::move(made));
-        result.pipeline.steps.push_back(std::move(step));
-        if (inner)
+        const bool joined = made.type == JoinType::kInner || made.type == JoinType::kLeft;
+        std::vector<Expr> payload;
+        if (joined || !op.predicates.empty()) {
+            build.pipeline.payload = build.outputs;
             for (size_t i = 0; i < build.outputs.size(); ++i) {
                 Slot slot;
                 slot.kind = Slot::Kind::kPayload;
                 slot.type = build.outputs[i].type;
                 slot.index = static_cast<int>(i);
                 slot.join = step.join;
-                result.outputs.push_back(
-                    plan::make_column(add_slot(result.pipeline, slot), slot.type));
+                payload.push_back(plan::make_column(add_slot(result.pipeline, slot), slot.type));
             }
+        }
+        program_.pipelines.push_back(std::move(build.pipeline));
+        std::vector<Expr> both = swapped ? payload : result.outputs;
+        const std::vector<Expr>& right = swapped ? result.outputs : payload;
+        both.insert(both.end(), right.begin(), right.end());
+        if (made.type != JoinType::kInner)
+            for (const Expr& predicate : op.predicates)
+                made.conditions.push_back(over(predicate, both));
+        const bool filters = made.type == JoinType::kInner;
+        result.pipeline.joins.push_back(std::move(made));
+        result.pipeline.steps.push_back(std::move(step));
+        if (filters)
+            for (const Expr& predicate : op.predicates)
+                add_filter(result, over(predicate, both), 1);
+        if (joined) result.outputs = std::move(both);
         result.rows = op.rows;
         return result;
+    }
+
+    static JoinType type_of(JoinType type) {
+        switch (type) {
+            case JoinType::kRight:
+                return JoinType::kLeft;
+            case JoinType::kRightSemi:
+                return JoinType::kSemi;
+            case JoinType::kRightAnti:
+                return JoinType::kAnti;
+            default:
+                return type;
+        }
+    }
+
+    static void add_keys(const std::vector<Expr>& probe_keys, const std::vector<Expr>& build_keys,
+                         const Stream& probe, Stream& build, PipelineJoin& join) {
+        for (size_t i = 0; i < probe_keys.size(); ++i) {
+            // When keys are computed is up to the engine.
+            if (may_fault(probe_keys[i]) || may_fault(build_keys[i]))
+                throw Refusal{"a key of a join that may raise an error"};
+            if (probe_keys[i].type.scale != build_keys[i].type.scale)
+                throw Refusal{"a join of numerics of several scales"};
+            join.keys.push_back(over(probe_keys[i], probe.outputs));
+            build.pipeline.build_keys.push_back(over(build_keys[i], build.outputs));
+        }
     }
 
     static double ratio(double part, double whole) { return whole > 0 ? part / whole : 1; }

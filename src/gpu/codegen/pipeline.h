@@ -25,15 +25,27 @@ struct Slot {
 
 struct PipelineJoin {
     int build = -1;  ///< the pipeline (of Program::pipelines) that makes the build side
-    plan::JoinType type = plan::JoinType::kInner;
-    plan::Expr key;          ///< over the slots
+    plan::JoinType type = plan::JoinType::kInner;  ///< kInner, kLeft, kSemi or kAnti
+    std::vector<plan::Expr> keys;                  ///< over the slots
+    /// What a match has to satisfy besides, over the slots. Of kInner they are filters behind it.
+    std::vector<plan::Expr> conditions;
     double selectivity = 1;  ///< the planner's: rows out for a row in
+
+    /// Whether it matters how many rows of a key the build side has, or which of them is found.
+    bool needs_unique() const noexcept {
+        return type == plan::JoinType::kInner || type == plan::JoinType::kLeft ||
+               !conditions.empty();
+    }
 };
 
 struct PipelineStep {
-    enum class Kind : uint8_t { kFilter, kJoin };
+    enum class Kind : uint8_t {
+        kFilter,
+        kJoin,
+        kCompute  ///< the value may be read by nobody, but its faults are the row's
+    };
     Kind kind = Kind::kFilter;
-    plan::Expr predicate;    ///< kFilter, over the slots
+    plan::Expr predicate;    ///< kFilter, kCompute, over the slots
     double selectivity = 1;  ///< kFilter
     int join = -1;           ///< kJoin
 };
@@ -47,13 +59,14 @@ struct Pipeline {
     std::vector<PipelineJoin> joins;
     std::vector<PipelineStep> steps;
     double rows = 0;  ///< the planner's estimate of the scan
+    double kept = 0;  ///< and of what comes to the sink
 
     enum class Sink : uint8_t {
-        kBuild,     ///< a join's build side: `key`, and `payload`
+        kBuild,     ///< a join's build side: `build_keys`, and `payload`
         kAggregate  ///< `keys` and `aggregates`
     };
     Sink sink = Sink::kBuild;
-    plan::Expr key;
+    std::vector<plan::Expr> build_keys;
     std::vector<plan::Expr> payload;
     std::vector<plan::Expr> keys;
     std::vector<plan::Aggregate> aggregates;

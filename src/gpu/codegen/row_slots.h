@@ -27,14 +27,18 @@ class RowSlots final : public ValueSource {
     void restart() {
         read_.clear();
         places_.clear();
+        found_.clear();
     }
     /// The place of the row's key in a join's build side is there already, as `text`.
     void set_place(int join, std::string text) { places_[join] = std::move(text); }
+    /// Whether the row has a match in a join's build side; else columns of that are NULL.
+    void set_found(int join, std::string text) { found_[join] = std::move(text); }
     /// The offset of a slot's value from its origin is there already, as `text`.
     void carry(int slot, std::string text) { carried_[slot] = std::move(text); }
 
     /// Returns a slot's offset from its column's origin.
     std::string offset(int slot, std::string& out) {
+        if (is_payload(slot)) return number(slot, out);
         const auto carried = carried_.find(slot);
         if (carried != carried_.end()) return carried->second;
         if (column(slot).layout.encoding == Encoding::kWide)
@@ -59,8 +63,15 @@ class RowSlots final : public ValueSource {
         const std::string at = place(definition.join, out);
         const std::string name = fmt::format("p{}_{}", slot, count_++);
         const int bits = array->bytes * 8;
-        out += fmt::format("const uint{}_t {} = look_up{}_if(bytes_at<uint{}_t>({}) + {}, 1, 0);\n",
-                           bits == 64 ? 64 : 32, name, bits, bits, words_.add(array->address), at);
+        const auto found = found_.find(definition.join);
+        const uint64_t none = column(slot).has_values() ? column(slot).reach() : 0;
+        out += fmt::format(
+            "const uint{}_t {} = look_up{}_if(bytes_at<uint{}_t>({}) + {}, {});\n",
+            bits == 64 ? 64 : 32, name, bits, bits, words_.add(array->address), at,
+            found == found_.end()
+                ? "1, 0"
+                : fmt::format("{}, {}", found->second,
+                              cast(bits == 64 ? "uint64_t" : "uint32_t", words_.add(none))));
         read_[slot].offset = name;
         return name;
     }
@@ -121,7 +132,7 @@ class RowSlots final : public ValueSource {
     std::string place(int join, std::string& out) {
         const auto known = places_.find(join);
         if (known != places_.end()) return known->second;
-        const plan::Expr& key = pipeline_.joins[static_cast<size_t>(join)].key;
+        const plan::Expr& key = pipeline_.joins[static_cast<size_t>(join)].keys[0];
         const std::string from = offset(key.index, out);
         const auto shift = static_cast<uint64_t>(column(key.index).origin) -
                            static_cast<uint64_t>(data_.builds[static_cast<size_t>(join)]->origin);
@@ -161,6 +172,7 @@ class RowSlots final : public ValueSource {
     KernelWords& words_;
     std::map<int, Read> read_;
     std::map<int, std::string> places_;
+    std::map<int, std::string> found_;
     std::vector<std::pair<std::map<int, Read>, std::map<int, std::string>>> outer_;
     std::map<int, std::string> carried_;
     int count_ = 0;

@@ -43,12 +43,6 @@ bool tests_halves(const ScanColumn& column) {
 
 }  // namespace
 
-int slot_of(const Expr& expr, std::string_view what) {
-    if (expr.kind != ExprKind::kColumn)
-        throw NotInKernels{fmt::format("{} that is no column", what)};
-    return expr.index;
-}
-
 bool is_near(const ScanColumn& column, const BuildTable& table) {
     constexpr __int128 kFar = int64_t{1} << 31;
     const auto distance = [&](int64_t key) { return __int128{key} - table.origin; };
@@ -85,9 +79,15 @@ bool TileWriter::needs(const Expr& expr, int slot) const {
     const std::vector<int> columns = plan::columns_of(expr);
     return std::any_of(columns.begin(), columns.end(), [&](int column) {
         const Slot& read = pipeline_.slots[static_cast<size_t>(column)];
-        return column == slot || (read.kind == Slot::Kind::kPayload &&
-                                  needs(pipeline_.joins[static_cast<size_t>(read.join)].key, slot));
+        return column == slot ||
+               (read.kind == Slot::Kind::kPayload &&
+                needs_any(pipeline_.joins[static_cast<size_t>(read.join)].keys, slot));
     });
+}
+
+bool TileWriter::needs_any(const std::vector<Expr>& exprs, int slot) const {
+    return std::any_of(exprs.begin(), exprs.end(),
+                       [&](const Expr& expr) { return needs(expr, slot); });
 }
 
 std::string TileWriter::number(const Expr& value, int64_t least, uint64_t values, bool nullable) {
@@ -109,6 +109,48 @@ std::string TileWriter::number(const Expr& value, int64_t least, uint64_t values
     }
     if (!valid.empty() && !nullable) throw NotInKernels{"a key that may be NULL after all"};
     return valid.empty() ? above : fmt::format("({} ? {} : {})", valid, above, word(values));
+}
+
+std::string TileWriter::key_above(const Expr& key, int64_t least, std::string_view leave) {
+    const auto unless = [&](const std::string& valid) {
+        if (!valid.empty()) body_ += fmt::format("if (!{}) {}\n", valid, leave);
+    };
+    if (key.kind == ExprKind::kColumn &&
+        slots_.column(key.index).layout.encoding != Encoding::kWide) {
+        unless(slots_.valid(key.index, body_));
+        const auto shift =
+            static_cast<uint64_t>(slots_.column(key.index).origin) - static_cast<uint64_t>(least);
+        return fmt::format("(uint64_t{{{}}} + {})", slots_.offset(key.index, body_), word(shift));
+    }
+    if (!expressions_.facts().bounds(key).fits_64())
+        throw NotInKernels{"a key of a join of many digits"};
+    const TextValue value = expressions_.write(key, body_);
+    unless(value.valid);
+    return fmt::format("(static_cast<uint64_t>(static_cast<int64_t>({})) - {})", value.value,
+                       word(static_cast<uint64_t>(least)));
+}
+
+std::string TileWriter::key_word(const std::vector<Expr>& keys, const BuildTable& table,
+                                 std::string_view leave) {
+    std::string all;
+    for (size_t i = 0; i < keys.size(); ++i) {
+        const KeyPart& part = table.hashed[i];
+        const std::string name = fmt::format("k{}", names_++);
+        const std::string above = key_above(keys[i], part.least, leave);
+        body_ += fmt::format("const uint64_t {0} = {1};\nif ({0} >= {2}) {3}\n", name, above,
+                             word(part.values), leave);
+        all += fmt::format("{}{} << {}", all.empty() ? "" : " | ", name,
+                           word32(static_cast<uint64_t>(part.shift)));
+    }
+    return all;
+}
+
+const ScanColumn* TileWriter::near_key(int join) const {
+    const Expr& key = pipeline_.joins[static_cast<size_t>(join)].keys[0];
+    if (!table(join).hashed.empty() || key.kind != ExprKind::kColumn) return nullptr;
+    const ScanColumn& column = slots_.column(key.index);
+    return column.layout.encoding == Encoding::kWide || !is_near(column, table(join)) ? nullptr
+                                                                                      : &column;
 }
 
 // --- which steps are stages
@@ -230,7 +272,7 @@ std::optional<TileWriter::Stage> TileWriter::numeric_range(const Expr& expr,
 std::optional<TileWriter::Stage> TileWriter::texts(const Expr& expr) const {
     const std::vector<int> columns = plan::columns_of(expr);
     if (columns.size() != 1 || slots_.is_payload(columns[0]) ||
-        !slots_.has_dictionary(columns[0]) || may_fault(expr))
+        !slots_.has_dictionary(columns[0]) || expr.type.id != plan::TypeId::kBool)
         return std::nullopt;
     const ScanColumn& column = slots_.column(columns[0]);
     if (column.layout.nullable || column.layout.encoding == Encoding::kWide) return std::nullopt;
@@ -245,13 +287,14 @@ std::optional<TileWriter::Stage> TileWriter::texts(const Expr& expr) const {
 // A test of a tile needs the key's bits at hand: bitmaps that fit the caches next to the lanes.
 std::optional<TileWriter::Stage> TileWriter::membership(const PipelineStep& step) const {
     const PipelineJoin& join = pipeline_.joins[static_cast<size_t>(step.join)];
-    const ScanColumn* column = scan_column(join.key);
-    if (column == nullptr || column->layout.encoding == Encoding::kWide ||
-        !is_near(*column, table(step.join)))
+    if (join.type == plan::JoinType::kLeft ||
+        (join.type == plan::JoinType::kAnti && !join.conditions.empty()))
         return std::nullopt;
+    const ScanColumn* column = near_key(step.join);
+    if (column == nullptr || scan_column(join.keys[0]) == nullptr) return std::nullopt;
     Stage stage;
     stage.kind = Stage::Kind::kJoin;
-    stage.slot = join.key.index;
+    stage.slot = join.keys[0].index;
     stage.join = step.join;
     stage.selectivity = join.selectivity;
     stage.origin = table(step.join).origin;
@@ -281,6 +324,10 @@ StageCost TileWriter::cost(const Stage& stage) const {
     return result;
 }
 
+bool TileWriter::can_fault(const Expr& expr) const {
+    return !expressions_.is_looked_up(expr) && expressions_.facts().can_fault(expr);
+}
+
 // Tests of a tile cannot fault, so that their order is free as far as nothing before them can.
 void TileWriter::plan_steps() {
     // More rows than these are not worth a test of their own before the row is taken.
@@ -304,15 +351,24 @@ void TileWriter::plan_steps() {
                 tests.push_back(*stage);
                 continue;
             }
-            faults = faults || may_fault(step.predicate);
+            faults = faults || can_fault(step.predicate);
+            tail_.push_back(&step);
+            continue;
+        }
+        if (step.kind == PipelineStep::Kind::kCompute) {
+            if (!can_fault(step.predicate)) continue;
+            faults = true;
             tail_.push_back(&step);
             continue;
         }
         if (!faults) stage = membership(step);
+        const PipelineJoin& join = pipeline_.joins[static_cast<size_t>(step.join)];
         if (stage && stage->selectivity < kSelective) {
             tests.push_back(*stage);
-            if (!sink_reads_code(step.join)) continue;
+            tested_.insert(step.join);
+            if (!sink_reads_code(step.join) && join.conditions.empty()) continue;
         }
+        for (const Expr& condition : join.conditions) faults = faults || can_fault(condition);
         tail_.push_back(&step);
     }
     for (auto& [slot, stage] : ranges) {
@@ -351,12 +407,14 @@ void TileWriter::plan_steps() {
 }
 
 bool TileWriter::needed_in_tail(int slot) const {
-    for (const PipelineStep* step : tail_)
-        if (needs(step->kind == PipelineStep::Kind::kFilter
-                      ? step->predicate
-                      : pipeline_.joins[static_cast<size_t>(step->join)].key,
-                  slot))
-            return true;
+    for (const PipelineStep* step : tail_) {
+        if (step->kind != PipelineStep::Kind::kJoin) {
+            if (needs(step->predicate, slot)) return true;
+            continue;
+        }
+        const PipelineJoin& join = pipeline_.joins[static_cast<size_t>(step->join)];
+        if (needs_any(join.keys, slot) || needs_any(join.conditions, slot)) return true;
+    }
     return sink_reads(slot);
 }
 
@@ -463,8 +521,14 @@ void TileWriter::write_stage(size_t at) {
         test_range(stage, at, column);
     else
         test_bitmap(stage, at, column);
-    body_ += "alive &= mask;\n";
-    if (column.layout.nullable)
+    const bool anti =
+        stage.kind == Stage::Kind::kJoin &&
+        pipeline_.joins[static_cast<size_t>(stage.join)].type == plan::JoinType::kAnti;
+    // What a NULL shows is no match.
+    if (anti && column.layout.nullable)
+        body_ += fmt::format("mask &= valid_mask(view{}, at, lane);\n", at);
+    body_ += anti ? "alive &= ~mask;\n" : "alive &= mask;\n";
+    if (!anti && column.layout.nullable)
         body_ += fmt::format("alive &= valid_mask(view{}, at, lane);\n", at);
     body_ += "}\n";
 }
@@ -670,140 +734,6 @@ size_t TileWriter::stage_of(int slot) const {
     size_t i = 0;
     while (stages_[i].slot != slot) ++i;
     return i;
-}
-
-// --- one row
-// ------------------------------------------------------------------------------------------
-
-// What is left to do for one row, which `leave` takes out.
-void TileWriter::take_row(std::string_view leave) {
-    const bool early = reads_early();
-    if (early) read_row_early(leave);
-    for (const Stage& test : late_) {
-        if (test.kind == Stage::Kind::kTexts) {
-            filter(*test.predicate, leave);
-        } else if (test.kind == Stage::Kind::kRange) {
-            const TextValue value = slots_.slot(test.slot, body_);
-            if (!value.valid.empty()) body_ += fmt::format("if (!{}) {}\n", value.valid, leave);
-            body_ +=
-                fmt::format("if (int64_t{{{0}}} < {1} || int64_t{{{0}}} > {2}) {3}\n", value.value,
-                            cast("int64_t", word(static_cast<uint64_t>(test.low))),
-                            cast("int64_t", word(static_cast<uint64_t>(test.high))), leave);
-        } else {
-            if (!early) look_up_bit(test.join, leave, Check::kNow);
-            check_bit(test.join, leave);
-        }
-    }
-    for (const PipelineStep* step : tail_) {
-        if (step->kind == PipelineStep::Kind::kFilter) {
-            filter(step->predicate, leave);
-        } else if (sink_reads_code(step->join)) {
-            if (!early) look_up_code(step->join, leave, Check::kNow);
-            check_code(step->join, leave);
-        } else {
-            if (!early) look_up_bit(step->join, leave, Check::kNow);
-            check_bit(step->join, leave);
-        }
-    }
-    write_sink(leave);
-}
-
-// Whether most rows that come so far reach the sink, and need nothing for it but columns and
-// look-ups: then all is read at once, rather than one after the other.
-bool TileWriter::reads_early() const {
-    constexpr double kMostly = 0.3;
-    double kept = 1;
-    for (const int join : tail_joins()) {
-        const PipelineJoin& definition = pipeline_.joins[static_cast<size_t>(join)];
-        const bool tested = std::any_of(stages_.begin(), stages_.end(), [&](const Stage& stage) {
-            return stage.kind == Stage::Kind::kJoin && stage.join == join;
-        });
-        if (!tested) kept *= definition.selectivity;
-        const ScanColumn* key = scan_column(definition.key);
-        if (key == nullptr || key->layout.nullable) return false;
-    }
-    const bool only_joins =
-        std::all_of(late_.begin(), late_.end(),
-                    [](const Stage& test) { return test.kind == Stage::Kind::kJoin; }) &&
-        std::all_of(tail_.begin(), tail_.end(), [](const PipelineStep* step) {
-            return step->kind == PipelineStep::Kind::kJoin;
-        });
-    return only_joins && kept >= kMostly;
-}
-
-// The joins that single rows are looked up in.
-std::vector<int> TileWriter::tail_joins() const {
-    std::vector<int> joins;
-    for (const Stage& test : late_)
-        if (test.kind == Stage::Kind::kJoin) joins.push_back(test.join);
-    for (const PipelineStep* step : tail_)
-        if (step->kind == PipelineStep::Kind::kJoin) joins.push_back(step->join);
-    return joins;
-}
-
-void TileWriter::read_row_early(std::string_view leave) {
-    const std::vector<int> joins = tail_joins();
-    for (const int join : joins)
-        slots_.offset(slot_of(pipeline_.joins[static_cast<size_t>(join)].key, "a key"), body_);
-    read_early();
-    for (const int join : joins)
-        sink_reads_code(join) ? look_up_code(join, leave, Check::kLater)
-                              : look_up_bit(join, leave, Check::kLater);
-}
-
-// Gives the place of a row's key in a build side, and under which condition there is one; with kNow
-// rows without one leave.
-std::string TileWriter::place_of(int join, std::string_view leave, Check check,
-                                 std::string* wanted) {
-    const Expr& key = pipeline_.joins[static_cast<size_t>(join)].key;
-    const int slot = slot_of(key, "a key");
-    const ScanColumn* column = scan_column(key);
-    if (column == nullptr || column->layout.encoding == Encoding::kWide)
-        throw NotInKernels{"a join on a key of widely spread values"};
-    if (!is_near(*column, table(join))) throw NotInKernels{"a join of keys that lie far apart"};
-    if (check == Check::kNow) {
-        const std::string valid = slots_.valid(slot, body_);
-        if (!valid.empty()) body_ += fmt::format("if (!{}) {}\n", valid, leave);
-    }
-    const std::string offset = slots_.offset(slot, body_);
-    const std::string name = fmt::format("place{}", join);
-    body_ += fmt::format("const uint32_t {} = {};\n", name, place(offset, *column, table(join)));
-    slots_.set_place(join, name);
-    *wanted = "1";
-    if (is_inside(*column, table(join))) return name;
-    if (check == Check::kNow)
-        body_ += fmt::format("if ({} >= {}) {}\n", name, word32(table(join).span), leave);
-    else
-        *wanted = fmt::format("{} < {}", name, word32(table(join).span));
-    return name;
-}
-
-void TileWriter::look_up_bit(int join, std::string_view leave, Check check) {
-    std::string wanted;
-    const std::string at = place_of(join, leave, check, &wanted);
-    body_ += fmt::format(
-        "const uint32_t bit{0} = look_up32_if(bytes_at<uint32_t>({1}) + ({2} >> 5), {3}, 0) << "
-        "({2} & "
-        "31);\n",
-        join, word(table(join).bitmap), at, wanted);
-}
-
-void TileWriter::check_bit(int join, std::string_view leave) {
-    body_ += fmt::format("if ((bit{} & 0x80000000U) == 0) {}\n", join, leave);
-}
-
-void TileWriter::look_up_code(int join, std::string_view leave, Check check) {
-    const bool bytes = table(join).code_bytes == 1;
-    std::string wanted;
-    const std::string at = place_of(join, leave, check, &wanted);
-    body_ += fmt::format("const uint32_t code{} = look_up{}_if(bytes_at<{}>({}) + {}, {}, {});\n",
-                         join, bytes ? 8 : 16, bytes ? "uint8_t" : "uint16_t",
-                         word(table(join).codes), at, wanted, bytes ? 255 : 65535);
-}
-
-void TileWriter::check_code(int join, std::string_view leave) {
-    body_ += fmt::format("if (code{} == {}) {}\n", join, table(join).code_bytes == 1 ? 255 : 65535,
-                         leave);
 }
 
 }  // namespace loom::gpu

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -67,6 +68,12 @@ class TileWriter {
     std::string number(const plan::Expr& value, int64_t least, uint64_t values, bool nullable);
     /// Whether an expression reads a slot, be it to find a row of a build side.
     bool needs(const plan::Expr& expr, int slot) const;
+    bool needs_any(const std::vector<plan::Expr>& exprs, int slot) const;
+    /// Returns how far a key lies above `least`, modulo 2^64; a row whose key is NULL leaves.
+    std::string key_above(const plan::Expr& key, int64_t least, std::string_view leave);
+    /// Returns the word that keys make; a row whose keys cannot be in the table leaves.
+    std::string key_word(const std::vector<plan::Expr>& keys, const BuildTable& table,
+                         std::string_view leave);
     const BuildTable& table(int join) const { return *data_.builds[static_cast<size_t>(join)]; }
     bool has_stages() const noexcept { return !stages_.empty(); }
     /// Blocks of threads that a multiprocessor shall hold.
@@ -101,6 +108,8 @@ class TileWriter {
     };
 
     const ScanColumn* scan_column(const plan::Expr& expr) const;
+    /// The column that is a join's key, if its offsets are places of the build side.
+    const ScanColumn* near_key(int join) const;
     const column::Scalar& constant(const plan::Expr& expr) const;
     std::optional<int64_t> integer(const plan::Expr& expr) const;
     std::optional<Stage> range(const plan::Expr& expr) const;
@@ -108,6 +117,7 @@ class TileWriter {
     std::optional<Stage> texts(const plan::Expr& expr) const;
     std::optional<Stage> membership(const PipelineStep& step) const;
     StageCost cost(const Stage& stage) const;
+    bool can_fault(const plan::Expr& expr) const;
     void plan_steps();
     bool needed_in_tail(int slot) const;
 
@@ -125,6 +135,10 @@ class TileWriter {
     size_t stage_of(int slot) const;
 
     void take_row(std::string_view leave);
+    /// What of a join is to be done still.
+    enum class Part : uint8_t { kAll, kKey, kConditions };
+    void take_join(int join, std::string_view leave, Part part);
+    void find(int join, std::string_view leave);
     bool reads_early() const;
     std::vector<int> tail_joins() const;
     void read_row_early(std::string_view leave);
@@ -132,16 +146,20 @@ class TileWriter {
     enum class Check : uint8_t { kNow, kLater };
     std::string place_of(int join, std::string_view leave, Check check, std::string* wanted);
     void look_up_bit(int join, std::string_view leave, Check check);
+    void read_bit(int join, std::string_view at, std::string_view wanted);
     void check_bit(int join, std::string_view leave);
     void look_up_code(int join, std::string_view leave, Check check);
+    void read_code(int join, std::string_view at, std::string_view wanted);
     void check_code(int join, std::string_view leave);
 
     std::vector<Stage> stages_;
     std::vector<const PipelineStep*> tail_;
     std::vector<Stage> late_;  // tests that stayed behind, of rows
+    std::set<int> tested_;     // joins whose key is tested by one of `stages_` or `late_`
     std::vector<int> carried_;
     double left_ = 1;
     bool ahead_ = false;
+    int names_ = 0;
     int blocks_ = 1;
     uint32_t threads_ = 0;
     uint32_t queue_words_ = 0;
@@ -152,7 +170,5 @@ class TileWriter {
 bool is_near(const ScanColumn& column, const BuildTable& table);
 /// Whether all keys of a column are places of the table.
 bool is_inside(const ScanColumn& column, const BuildTable& table);
-/// Returns the slot that an expression is; raises NotInKernels where it is more.
-int slot_of(const plan::Expr& expr, std::string_view what);
 
 }  // namespace loom::gpu

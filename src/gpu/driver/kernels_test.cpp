@@ -325,6 +325,83 @@ TEST_P(Kernels, FindTheEndOfMemory) {
     EXPECT_NE(none.address(), 0U);
 }
 
+// Words that are made of two keys, each inserted twice; as many threads as may meet.
+TEST_P(Kernels, FindKeysInASet) {
+    static const char* const kText = R"text(
+#include "gpu/runtime/kernel.h"
+
+namespace loom::gpu {
+
+struct Keys {
+    const uint64_t* in;
+    uint64_t* words;
+    uint32_t* counts;  // full, again
+    uint32_t* out;
+    uint32_t count;
+    uint32_t slots;
+};
+
+LOOM_KERNEL(insert_keys, Keys, 128, 1) {
+    const KeySet set{p.words, p.slots};
+    for (uint32_t i = block_index() * block_threads() + thread_index(); i < p.count;
+         i += grid_blocks() * block_threads()) {
+        bool again = false;
+        set.insert(p.in[i], p.counts, again);
+        if (again) atomic_add(p.counts + 1, 1);
+    }
+}
+LOOM_KERNEL(find_keys, Keys, 128, 1) {
+    const KeySet set{p.words, p.slots};
+    for (uint32_t i = block_index() * block_threads() + thread_index(); i < p.count;
+         i += grid_blocks() * block_threads())
+        p.out[i] = set.find(p.in[i]);
+}
+
+}  // namespace loom::gpu
+)text";
+    struct Keys {
+        const uint64_t* in;
+        uint64_t* words;
+        uint32_t* counts;
+        uint32_t* out;
+        uint32_t count;
+        uint32_t slots;
+    };
+    Bench bench(device(), compiler(), kText);
+    constexpr uint32_t kCount = 3'000;
+    std::vector<uint64_t> in;
+    for (uint64_t i = 0; i < kCount; ++i) in.push_back(i / 3 | (i % 3) << 50);
+    std::vector<uint64_t> twice = in;
+    twice.insert(twice.end(), in.begin(), in.end());
+    for (const uint32_t slots : {8'192U, 1'024U}) {
+        Keys keys{bench.upload(twice),
+                  bench.upload(std::vector<uint64_t>(slots, UINT64_MAX)),
+                  bench.upload(std::vector<uint32_t>(2)),
+                  nullptr,
+                  kCount * 2,
+                  slots};
+        bench.run("insert_keys", {4, 128, 0}, keys);
+        const std::vector<uint32_t> counts = bench.download(keys.counts, 2);
+        if (slots < kCount) {
+            EXPECT_EQ(counts[0], 1U) << "there is no room";
+            continue;
+        }
+        EXPECT_EQ(counts[0], 0U);
+        EXPECT_EQ(counts[1], kCount);
+        std::vector<uint64_t> asked = in;
+        for (uint64_t i = 0; i < kCount; ++i) asked.push_back((i + kCount) | uint64_t{1} << 50);
+        keys.in = bench.upload(asked);
+        keys.out = bench.upload(std::vector<uint32_t>(asked.size()));
+        bench.run("find_keys", {4, 128, 0}, keys);
+        const std::vector<uint32_t> found = bench.download(keys.out, asked.size());
+        std::set<uint32_t> places(found.begin(), found.begin() + kCount);
+        EXPECT_EQ(places.size(), kCount);
+        EXPECT_LT(*places.rbegin(), slots);
+        EXPECT_EQ(std::count(found.begin() + kCount, found.end(), UINT32_MAX),
+                  static_cast<std::ptrdiff_t>(kCount));
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, Kernels, testing::Values("host", "shuffled", "cuda"),
                          [](const auto& test) { return std::string(test.param); });
 

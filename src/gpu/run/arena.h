@@ -10,20 +10,23 @@
 
 namespace loom::gpu {
 
-/// What is to be 0 at first, and what is to be all ones, in one piece each.
+/// What is to be 0 at first, what is to be all ones, and what is written before it is read, in one
+/// piece each.
 class Arena {
   public:
     /// Returns where `bytes` will lie, once allocate() has run. Valid as long as the arena.
     DeviceAddress* reserve(uint64_t bytes, uint8_t fill) {
-        Part& part = fill == 0 ? zeros_ : ones_;
-        const uint64_t at = part.bytes;
-        part.bytes += (std::max<uint64_t>(bytes, 16) + 255) / 256 * 256;
-        return part.places.emplace_back(std::make_unique<DeviceAddress>(at)).get();
+        return reserve(bytes, fill == 0 ? zeros_ : ones_);
     }
+    DeviceAddress* reserve_unfilled(uint64_t bytes) { return reserve(bytes, others_); }
     void allocate(Device& device) {
-        memory_ = DeviceMemory(device, std::max<uint64_t>(256, zeros_.bytes + ones_.bytes));
-        for (const auto& place : zeros_.places) *place += memory_.address();
-        for (const auto& place : ones_.places) *place += memory_.address() + zeros_.bytes;
+        memory_ = DeviceMemory(device,
+                               std::max<uint64_t>(256, zeros_.bytes + ones_.bytes + others_.bytes));
+        DeviceAddress begin = memory_.address();
+        for (const Part* part : {&zeros_, &ones_, &others_}) {
+            for (const auto& place : part->places) *place += begin;
+            begin += part->bytes;
+        }
     }
     void clear(Stream& stream) const {
         if (zeros_.bytes > 0) stream.fill(memory_.address(), 0, zeros_.bytes);
@@ -35,8 +38,15 @@ class Arena {
         uint64_t bytes = 0;
         std::vector<std::unique_ptr<DeviceAddress>> places;
     };
+    static DeviceAddress* reserve(uint64_t bytes, Part& part) {
+        const uint64_t at = part.bytes;
+        part.bytes += (std::max<uint64_t>(bytes, 16) + 255) / 256 * 256;
+        return part.places.emplace_back(std::make_unique<DeviceAddress>(at)).get();
+    }
+
     Part zeros_;
     Part ones_;
+    Part others_;
     DeviceMemory memory_;
 };
 

@@ -13,18 +13,6 @@
 
 namespace loom::gpu {
 
-/// A build side, and the addresses that it is waiting for.
-struct Build {
-    BuildTable table;
-    DeviceAddress* bitmap = nullptr;
-    DeviceAddress* codes = nullptr;
-    DeviceAddress* set_words = nullptr;
-    DeviceAddress* set_numbers = nullptr;
-    DeviceAddress* set_in_order = nullptr;
-    DeviceAddress* set_count = nullptr;
-    std::vector<DeviceAddress*> payloads;
-};
-
 /// A pipeline with its columns on the device.
 struct Bound {
     const Pipeline* pipeline = nullptr;

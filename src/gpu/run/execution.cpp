@@ -11,6 +11,7 @@
 #include "gpu/codegen/kernel_text.h"
 #include "gpu/run/arena.h"
 #include "gpu/run/bound_pipeline.h"
+#include "gpu/run/build_sides.h"
 #include "gpu/run/groups.h"
 #include "gpu/runtime/kernel.h"
 
@@ -27,8 +28,6 @@ double milliseconds_since(Clock::time_point begin) {
     return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
 
-// Places of a build side's bitmap at most: 128 MB of bits, and as many codes.
-constexpr uint64_t kMostPlaces = uint64_t{1} << 30;
 // Spans of a multiprocessor: enough that its last one does not keep the device waiting for long.
 constexpr uint64_t kSpansPerProcessor = 8;
 // Blocks of few threads on a multiprocessor at once.
@@ -50,13 +49,14 @@ class Run {
         const Clock::time_point begin = Clock::now();
         bind();
         const double bound = milliseconds_since(begin);
-        plan_builds();
-        groups_ = std::make_unique<Groups>(aggregate_, bound_, builds_, inputs_.parameters);
+        builds_ = std::make_unique<BuildSides>(bound_);
+        groups_ = std::make_unique<Groups>(aggregate_, bound_, *builds_, inputs_.parameters);
         std::unique_ptr<DeviceRows> rows;
         double compiled = 0;
         int from = 0;
         int to = 0;
-        // Again, and in another way, where there are more groups than was thought.
+        // Again, and in another way, where there are more groups or keys than was thought.
+        groups_->plan();
         while (rows == nullptr) {
             prepare();
             compiled = milliseconds_since(begin);
@@ -67,8 +67,12 @@ class Run {
             cleared_ = stream_->mark();
             for (const Loaded& loaded : modules_) launch(loaded);
             to = stream_->mark();
-            check_status();
+            if (!check_status()) {
+                builds_->grow();
+                continue;
+            }
             rows = groups_->collect(*stream_);
+            if (rows == nullptr) groups_->plan();
         }
         if (times != nullptr) {
             times->load = bound;
@@ -109,7 +113,27 @@ class Run {
 
     void bind() {
         bound_.resize(program_.pipelines.size());
-        for (size_t i = 0; i < bound_.size(); ++i) bind(program_.pipelines[i], bound_[i], i);
+        const std::vector<std::vector<bool>> used = used_slots();
+        for (size_t i = 0; i < bound_.size(); ++i) bind(program_.pipelines[i], bound_[i], used[i]);
+    }
+
+    // Which slots of the pipelines are used: of build sides only those columns that somebody reads.
+    std::vector<std::vector<bool>> used_slots() const {
+        const std::vector<Pipeline>& all = program_.pipelines;
+        std::vector<std::vector<bool>> payloads(all.size());
+        std::vector<std::vector<bool>> used(all.size());
+        for (size_t i = 0; i < all.size(); ++i) payloads[i].resize(all[i].payload.size());
+        // Who probes a build side comes behind it.
+        for (size_t i = all.size(); i-- > 0;) {
+            used[i] = used_slots(all[i], payloads[i]);
+            for (size_t s = 0; s < used[i].size(); ++s) {
+                const Slot& slot = all[i].slots[s];
+                if (slot.kind != Slot::Kind::kPayload || !used[i][s]) continue;
+                const PipelineJoin& join = all[i].joins[static_cast<size_t>(slot.join)];
+                payloads[static_cast<size_t>(join.build)][static_cast<size_t>(slot.index)] = true;
+            }
+        }
+        return used;
     }
 
     static std::vector<bool> used_slots(const Pipeline& pipeline,
@@ -120,9 +144,12 @@ class Run {
                 used[static_cast<size_t>(column)] = true;
         };
         for (const PipelineStep& step : pipeline.steps)
-            if (step.kind == PipelineStep::Kind::kFilter) use(step.predicate);
-        for (const PipelineJoin& join : pipeline.joins) use(join.key);
-        if (pipeline.sink == Pipeline::Sink::kBuild) use(pipeline.key);
+            if (step.kind != PipelineStep::Kind::kJoin) use(step.predicate);
+        for (const PipelineJoin& join : pipeline.joins) {
+            for (const Expr& key : join.keys) use(key);
+            for (const Expr& condition : join.conditions) use(condition);
+        }
+        for (const Expr& key : pipeline.build_keys) use(key);
         for (size_t i = 0; i < pipeline.payload.size(); ++i)
             if (payloads[i]) use(pipeline.payload[i]);
         for (const Expr& key : pipeline.keys) use(key);
@@ -133,29 +160,10 @@ class Run {
         return used;
     }
 
-    // Which columns of a build side its probe side uses.
-    std::vector<bool> used_payloads(size_t build) const {
-        const Pipeline& made = program_.pipelines[build];
-        std::vector<bool> used(made.payload.size());
-        for (const Pipeline& pipeline : program_.pipelines) {
-            if (&pipeline == &made) continue;
-            const std::vector<bool> slots =
-                used_slots(pipeline, std::vector<bool>(pipeline.payload.size(), true));
-            for (size_t s = 0; s < pipeline.slots.size(); ++s) {
-                const Slot& slot = pipeline.slots[s];
-                if (slot.kind == Slot::Kind::kPayload && slots[s] &&
-                    pipeline.joins[static_cast<size_t>(slot.join)].build == static_cast<int>(build))
-                    used[static_cast<size_t>(slot.index)] = true;
-            }
-        }
-        return used;
-    }
-
-    void bind(const Pipeline& pipeline, Bound& bound, size_t index) {
+    void bind(const Pipeline& pipeline, Bound& bound, const std::vector<bool>& used) {
         bound.pipeline = &pipeline;
         const exec::TableSource& table = inputs_.tables[static_cast<size_t>(pipeline.table)];
         const std::vector<BlockRows> blocks = blocks_of(table);
-        const std::vector<bool> used = used_slots(pipeline, used_payloads(index));
         bound.columns.resize(pipeline.slots.size());
         bound.data.columns.resize(pipeline.slots.size());
         bound.data.views = static_cast<int>(pipeline.columns.size());
@@ -222,47 +230,22 @@ class Run {
         return (static_cast<uint64_t>(rows) + kTileRows - 1) / kTileRows;
     }
 
-    // --- build sides and groups
+    // --- groups
     // ---------------------------------------------------------------------
 
     Bound& last() { return bound_.back(); }
 
-    void plan_builds() {
-        builds_.resize(bound_.size() - 1);
-        for (size_t i = 0; i < builds_.size(); ++i) {
-            const Pipeline& pipeline = *bound_[i].pipeline;
-            if (pipeline.key.kind != ExprKind::kColumn)
-                throw NotInKernels{"a key of a join that is no column"};
-            BuildTable& table = builds_[i].table;
-            table.key = bound_[i].data.columns[static_cast<size_t>(pipeline.key.index)];
-            if (table.key.dictionary) throw NotInKernels{"a join of texts"};
-            if (table.key.layout.encoding == Encoding::kWide)
-                throw NotInKernels{"a join on a key of widely spread values"};
-            if (table.key.has_values()) {
-                table.origin = table.key.min & ~int64_t{31};
-                table.span =
-                    static_cast<uint64_t>(table.key.max) - static_cast<uint64_t>(table.origin) + 1;
-            } else {
-                table.span = 1;
-            }
-            if (table.span > kMostPlaces)
-                throw NotInKernels{"a join on a key of widely spread values"};
-        }
-        for (Bound& bound : bound_)
-            for (const PipelineJoin& join : bound.pipeline->joins)
-                bound.data.builds.push_back(&builds_[static_cast<size_t>(join.build)].table);
-    }
-
-    // Decides on groups, and writes kernels for that.
+    // Writes kernels for what has been decided.
     void prepare() {
         modules_.clear();
         launches_.clear();
         look_ups_.clear();
-        groups_->plan();
         arena_ = std::make_unique<Arena>();
+        builds_->reserve(*arena_);
         groups_->reserve(*arena_);
         status_ = arena_->reserve(sizeof(Status), 0);
         arena_->allocate(context_.device);
+        builds_->settle();
         groups_->settle();
         for (Bound& bound : bound_) bound.data.status = *status_;
         write_kernels();
@@ -277,10 +260,14 @@ class Run {
         limits.threads = static_cast<uint32_t>(std::min(1024, facts.threads_per_multiprocessor));
         limits.shared_bytes = static_cast<uint32_t>(facts.shared_bytes);
         limits.blocks = static_cast<uint32_t>(facts.multiprocessors * kBuildBlocks);
-        if (!builds_.empty()) {
+        if (builds_->size() > 0) {
             std::vector<BuildPipeline> builds;
-            for (size_t i = 0; i < builds_.size(); ++i)
-                builds.push_back({bound_[i].pipeline, &bound_[i].data, &builds_[i].table});
+            for (size_t i = 0; i < builds_->size(); ++i) {
+                int level = 0;
+                for (const PipelineJoin& join : bound_[i].pipeline->joins)
+                    level = std::max(level, builds[static_cast<size_t>(join.build)].level + 1);
+                builds.push_back({bound_[i].pipeline, &bound_[i].data, &builds_->table(i), level});
+            }
             BlockLimits small = limits;
             small.shared_bytes = limits.shared_bytes / kBuildBlocks;
             add_module(write_builds(builds, small));
@@ -290,7 +277,9 @@ class Run {
     }
 
     void add_module(KernelText kernels) {
-        const size_t first = modules_.empty() && !builds_.empty() ? 0 : builds_.size();
+        if (kernels.words.words().size() * 8 > kMaxParameterBytes)
+            throw NotInKernels{"so many joins, columns and conditions at once"};
+        const size_t first = modules_.empty() && builds_->size() > 0 ? 0 : builds_->size();
         for (const LookUp& look_up : kernels.look_ups)
             fill(look_up, bound_[first + static_cast<size_t>(look_up.pipeline)], kernels.words);
         std::shared_ptr<Module> module = context_.only_prepared
@@ -326,7 +315,7 @@ class Run {
             input.values = views.data();
             input.validity = validity.data();
             columns[static_cast<size_t>(look_up.slot)] = input;
-            const exec::Vector result = evaluator.evaluate(columns, rows);
+            const exec::Vector result = answer(evaluator, columns, rows);
             for (uint32_t i = 0; i < rows; ++i) {
                 const int64_t at = result.form == exec::Form::kConstant ? 0 : i;
                 answers.push_back(result.is_null(i) ? 2 : result.as<uint8_t>()[at] != 0 ? 1 : 0);
@@ -346,6 +335,18 @@ class Run {
         words.set(look_up.word, memory.address());
         words.set(look_up.word + 1, count);
         look_ups_.push_back(std::move(memory));
+    }
+
+    // What faults for some text is left to the CPU engine: no row may have it.
+    static exec::Vector answer(exec::Evaluator& evaluator, std::span<const exec::Vector> texts,
+                               int64_t rows) {
+        try {
+            return evaluator.evaluate(texts, rows);
+        } catch (const exec::SqlFault& fault) {
+            throw NotInKernels{fault.what()};
+        } catch (const exec::Unrepresentable& fault) {
+            throw NotInKernels{fault.what()};
+        }
     }
 
     struct Loaded {
@@ -380,16 +381,20 @@ class Run {
     // --- what kernels say
     // ------------------------------------------------------------------------------
 
-    void check_status() {
+    // Returns whether sets of keys had room for all. What comes of rows that are missing, or of one
+    // instead of another, is no fault.
+    bool check_status() {
         Status status;
         stream_->download(&status, *status_, sizeof status);
         stream_->wait();
+        if (status.full_sets != 0) return false;
+        if (status.duplicate_keys != 0) throw NotInKernels{"a join on a key that is not unique"};
         if (status.faults != 0) {
             sql::Fault fault;
             fault.raise(static_cast<sql::FaultBits>(status.faults));
             exec::raise(fault);
         }
-        if (status.duplicate_keys != 0) throw NotInKernels{"a join on a key that is not unique"};
+        return true;
     }
 
     DeviceContext& context_;
@@ -399,7 +404,7 @@ class Run {
     std::unique_ptr<Stream> stream_;
     std::unique_ptr<Arena> arena_;
     std::vector<Bound> bound_;
-    std::vector<Build> builds_;
+    std::unique_ptr<BuildSides> builds_;
     std::unique_ptr<Groups> groups_;
     std::vector<DeviceMemory> look_ups_;
     std::vector<Loaded> modules_;  // of the build sides, if there are any, and of the last pipeline

@@ -33,7 +33,7 @@ bool Groups::count_parts(Stream& stream, std::vector<uint32_t>& counts, uint64_t
         if (part.join < 0)
             counts[i] = static_cast<uint32_t>(part.most);
         else
-            stream.download(&counts[i], build_of(part.join).table.set_count, 4);
+            stream.download(&counts[i], table_of(part.join).set_count, 4);
     }
     stream.wait();
     groups = 1;
@@ -41,8 +41,8 @@ bool Groups::count_parts(Stream& stream, std::vector<uint32_t>& counts, uint64_t
         const GroupPart& part = table_.parts[i];
         // Numbers have to fit codes, whose highest value says that there is no row.
         if (part.join >= 0 &&
-            counts[i] > std::min<uint32_t>(build_of(part.join).table.set_slots / 2,
-                                           build_of(part.join).table.code_bytes == 1 ? 255 : 65535))
+            counts[i] > std::min<uint32_t>(table_of(part.join).set_slots / 2,
+                                           table_of(part.join).code_bytes == 1 ? 255 : 65535))
             return false;
         groups *= counts[i];
     }
@@ -64,7 +64,7 @@ std::unique_ptr<DeviceRows> Groups::collect_numbers(Stream& stream) {
         for (size_t i = 0; i < counts.size(); ++i) {
             if (table_.parts[i].join < 0) continue;
             words[i].resize(counts[i]);
-            stream.download(words[i].data(), build_of(table_.parts[i].join).table.set_in_order,
+            stream.download(words[i].data(), table_of(table_.parts[i].join).set_in_order,
                             counts[i] * uint64_t{8});
         }
     }
@@ -154,27 +154,22 @@ void Groups::put_parts(uint64_t group, const std::vector<uint32_t>& counts,
             put_key(keys[i], number, rows);
             continue;
         }
-        const std::vector<GroupField>& fields = build_of(part.join).table.fields;
-        for (size_t f = 0; f < fields.size(); ++f) {
-            const Bound& made = made_by(part.join);
-            const Expr& payload = made.pipeline->payload[static_cast<size_t>(fields[f].payload)];
-            put_field(part.keys[f], fields[f],
-                      made.columns[static_cast<size_t>(payload.index)].get(), words[i][number],
-                      rows);
-        }
+        const std::vector<GroupField>& fields = table_of(part.join).fields;
+        for (size_t f = 0; f < fields.size(); ++f)
+            put_field(part.keys[f], fields[f], words[i][number], rows);
     }
 }
 
-void Groups::put_field(int key, const GroupField& field, const DeviceColumn* held, uint64_t word,
-                       DeviceRows& rows) const {
+void Groups::put_field(int key, const GroupField& field, uint64_t word, DeviceRows& rows) const {
     const auto at = static_cast<size_t>(key);
     word >>= field.shift;
     const uint64_t above = word & ((uint64_t{1} << field.bits) - 1);
     const int64_t value = field.column.min + static_cast<int64_t>(above);
-    if (field.null_bit && (word >> field.bits & 1) != 0)
+    if (field.column.layout.nullable && above == field.values())
         rows.add_null(at);
     else if (field.column.dictionary)
-        rows.add_text(at, held->texts->text(static_cast<uint32_t>(value)));
+        rows.add_text(at, column_of(last(), bound_, last().pipeline->keys[at].index)
+                              ->texts->text(static_cast<uint32_t>(value)));
     else
         rows.add_integer(at, value);
 }

@@ -21,39 +21,21 @@ namespace {
 constexpr uint64_t kMostGroups = uint64_t{1} << 22;
 // A value of each row is a part of the group's number if there are no more than these.
 constexpr uint64_t kMostDirect = 65536;
-constexpr uint32_t kSetSlots = 1U << 17;
 // Groups that a set of words has room for at most, and at first where the planner knows of few.
 constexpr uint64_t kMostWords = uint64_t{1} << 25;
 constexpr uint64_t kLeastWords = 4096;
 // A second set is so much larger.
 constexpr uint64_t kGrowth = 64;
 
-bool is_integer(plan::Type type) {
-    switch (plan::physical(type)) {
-        case Physical::kBool:
-        case Physical::kInt16:
-        case Physical::kInt32:
-        case Physical::kInt64:
-        case Physical::kInt128:
-            return !plan::is_opaque(type);
-        default:
-            return false;
-    }
-}
-
 uint64_t saturating_product(uint64_t a, uint64_t b) {
     uint64_t product = 0;
     return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
 
-int bytes_for(uint64_t most) {
-    return most <= UINT8_MAX ? 1 : most <= UINT16_MAX ? 2 : most <= UINT32_MAX ? 4 : 8;
-}
-
 }  // namespace
 
-Groups::Groups(const plan::Operator& aggregate, std::vector<Bound>& bound,
-               std::vector<Build>& builds, std::span<const plan::ParameterValue> parameters)
+Groups::Groups(const plan::Operator& aggregate, std::vector<Bound>& bound, BuildSides& builds,
+               std::span<const plan::ParameterValue> parameters)
     : aggregate_(aggregate),
       bound_(bound),
       builds_(builds),
@@ -61,77 +43,7 @@ Groups::Groups(const plan::Operator& aggregate, std::vector<Bound>& bound,
           [this](int slot) -> const ScanColumn& {
               return last().data.columns[static_cast<size_t>(slot)];
           },
-          parameters) {
-    find_payloads();
-}
-
-Build& Groups::build_of(int join) const {
-    return builds_[static_cast<size_t>(last().pipeline->joins[static_cast<size_t>(join)].build)];
-}
-
-const Bound& Groups::made_by(int join) const {
-    return bound_[static_cast<size_t>(last().pipeline->joins[static_cast<size_t>(join)].build)];
-}
-
-const Expr& Groups::payload_of(const Slot& slot) const {
-    return made_by(slot.join).pipeline->payload[static_cast<size_t>(slot.index)];
-}
-
-// --- what is kept of build sides
-// -------------------------------------------------------------------------
-
-// What is known of the values of build sides' columns.
-void Groups::find_payloads() {
-    const Pipeline& pipeline = *last().pipeline;
-    unusable_.assign(pipeline.slots.size(), false);
-    for (size_t s = 0; s < pipeline.slots.size(); ++s) {
-        const Slot& slot = pipeline.slots[s];
-        if (slot.kind != Slot::Kind::kPayload) continue;
-        const Expr& value = payload_of(slot);
-        const PipelineData& made = made_by(slot.join).data;
-        ScanColumn& column = last().data.columns[s];
-        if (value.kind == ExprKind::kColumn) {
-            column = made.columns[static_cast<size_t>(value.index)];
-            continue;
-        }
-        column.type = slot.type;
-        unusable_[s] = true;
-        if (!is_integer(slot.type)) continue;
-        const ExpressionFacts facts(
-            [&](int index) -> const ScanColumn& {
-                return made.columns[static_cast<size_t>(index)];
-            },
-            made.parameters);
-        const ValueBounds bounds = facts.bounds(value);
-        column.layout.nullable = facts.may_be_null(value);
-        if (!bounds.fits_64()) continue;
-        unusable_[s] = false;
-        if (bounds.none()) continue;
-        column.min = static_cast<int64_t>(bounds.low);
-        column.max = static_cast<int64_t>(bounds.high);
-    }
-}
-
-// Keeps the columns of build sides that an expression reads.
-void Groups::keep(const Expr& expr) {
-    for (const int index : plan::columns_of(expr)) {
-        const Slot& read = slot(index);
-        if (read.kind != Slot::Kind::kPayload) continue;
-        BuildTable& table = build_of(read.join).table;
-        if (table.find(read.index) != nullptr) continue;
-        const ScanColumn& column = last().data.columns[static_cast<size_t>(index)];
-        if (unusable_[static_cast<size_t>(index)])
-            throw NotInKernels{"a column of a build side of type " + plan::to_string(read.type)};
-        PayloadArray array;
-        array.payload = read.index;
-        array.column = column;
-        const uint64_t values = column.has_values() ? column.reach() : 0;
-        if (values == 0 && column.has_values() && column.layout.nullable)
-            throw NotInKernels{"a column of a build side of all integers, and NULL"};
-        array.bytes = values == 0 && column.has_values() ? 8 : bytes_for(values);
-        table.payloads.push_back(std::move(array));
-    }
-}
+          parameters) {}
 
 // --- how rows find their groups
 // --------------------------------------------------------------------------
@@ -140,16 +52,11 @@ void Groups::plan() {
     const Pipeline& pipeline = *last().pipeline;
     table_ = {};
     results_.clear();
-    for (Build& build : builds_) {
-        build.table.fields.clear();
-        build.table.payloads.clear();
-    }
-    for (const PipelineStep& step : pipeline.steps)
-        if (step.kind == PipelineStep::Kind::kFilter) keep(step.predicate);
+    builds_.restart();
     if (words_only_ || !by_number()) {
         words_only_ = true;
         table_.parts.clear();
-        for (Build& build : builds_) build.table.fields.clear();
+        builds_.drop_fields();
         by_word();
     }
     for (const plan::Aggregate& call : pipeline.aggregates) {
@@ -170,6 +77,11 @@ bool Groups::by_number() {
             continue;
         }
         const Slot& of = slot(key.index);
+        // A row without a match has no code.
+        if (of.kind == Slot::Kind::kPayload && join_of(of).type == plan::JoinType::kLeft) {
+            if (!add_computed_part(key, number)) return false;
+            continue;
+        }
         if (of.kind == Slot::Kind::kScan) {
             if (!add_direct_part(key.index, number)) return false;
             continue;
@@ -180,7 +92,7 @@ bool Groups::by_number() {
             table_.parts.back().join = of.join;
         }
         table_.parts[at->second].keys.push_back(number);
-        if (!add_field(of)) return false;
+        if (!builds_.add_field(builds_.size(), key.index)) return false;
     }
     for (GroupPart& part : table_.parts) {
         if (part.join >= 0) finish_build_part(part);
@@ -214,33 +126,12 @@ bool Groups::add_computed_part(const Expr& value, int key) {
     return true;
 }
 
-bool Groups::add_field(const Slot& slot) {
-    const Expr& payload = payload_of(slot);
-    if (payload.kind != ExprKind::kColumn) return false;
-    GroupField field;
-    field.payload = slot.index;
-    field.column = made_by(slot.join).data.columns[static_cast<size_t>(payload.index)];
-    if (field.column.layout.encoding == Encoding::kWide) return false;
-    std::vector<GroupField>& fields = build_of(slot.join).table.fields;
-    field.shift = fields.empty()
-                      ? 0
-                      : fields.back().shift + fields.back().bits + (fields.back().null_bit ? 1 : 0);
-    field.bits = field.column.has_values() ? std::bit_width(field.column.reach() - 1) : 0;
-    field.null_bit = field.column.layout.nullable;
-    if (field.shift + field.bits + 1 > 63) return false;
-    fields.push_back(field);
-    return true;
-}
-
 void Groups::finish_build_part(GroupPart& part) {
-    BuildTable& table = build_of(part.join).table;
     uint64_t most = 1;
-    for (const GroupField& field : table.fields) {
-        const uint64_t values = (field.column.has_values() ? field.column.reach() : 0) + 1;
-        most = std::min<uint64_t>(most * values, 65535);
-    }
+    for (const GroupField& field : table_of(part.join).fields)
+        most = std::min<uint64_t>(saturating_product(most, field.values() + 1), 65535);
     part.most = most;
-    table.code_bytes = most <= 255 ? 1 : 2;
+    builds_.set_code_bytes(build_of(part.join), most <= 255 ? 1 : 2);
 }
 
 // How a value becomes a number.
@@ -396,21 +287,6 @@ void Groups::reserve(Arena& arena) {
         set_count_ = arena.reserve(4, 0);
     }
     sums_ = arena.reserve(static_cast<uint64_t>(table_.words) * table_.most * 8, 0);
-    for (Build& build : builds_) {
-        BuildTable& table = build.table;
-        build.bitmap = arena.reserve((table.span / 32 + 8) * 4, 0);
-        build.payloads.clear();
-        for (const PayloadArray& array : table.payloads)
-            build.payloads.push_back(
-                arena.reserve(table.span * static_cast<uint64_t>(array.bytes), 0));
-        if (table.fields.empty()) continue;
-        table.set_slots = kSetSlots;
-        build.codes = arena.reserve(table.span * static_cast<uint64_t>(table.code_bytes), 0xff);
-        build.set_words = arena.reserve(uint64_t{kSetSlots} * 8, 0xff);
-        build.set_numbers = arena.reserve(uint64_t{kSetSlots} * 4, 0);
-        build.set_in_order = arena.reserve(uint64_t{kSetSlots} / 2 * 8, 0);
-        build.set_count = arena.reserve(4, 0);
-    }
 }
 
 void Groups::settle() {
@@ -422,17 +298,6 @@ void Groups::settle() {
         table_.set_numbers = *set_numbers_;
         table_.set_in_order = *set_in_order_;
         table_.set_count = *set_count_;
-    }
-    for (Build& build : builds_) {
-        build.table.bitmap = *build.bitmap;
-        for (size_t i = 0; i < build.payloads.size(); ++i)
-            build.table.payloads[i].address = *build.payloads[i];
-        if (build.table.fields.empty()) continue;
-        build.table.codes = *build.codes;
-        build.table.set_words = *build.set_words;
-        build.table.set_numbers = *build.set_numbers;
-        build.table.set_in_order = *build.set_in_order;
-        build.table.set_count = *build.set_count;
     }
 }
 

@@ -12,19 +12,20 @@
 #include "gpu/codegen/kernel_text.h"
 #include "gpu/run/arena.h"
 #include "gpu/run/bound_pipeline.h"
+#include "gpu/run/build_sides.h"
 #include "gpu/run/device_rows.h"
 
 namespace loom::gpu {
 
-/// One run's groups. The last of `bound` is the pipeline that groups; it and `builds`, by pipeline,
-/// must outlive this.
+/// One run's groups. The last of `bound` is the pipeline that groups; it and `builds` must outlive
+/// this.
 class Groups {
   public:
-    Groups(const plan::Operator& aggregate, std::vector<Bound>& bound, std::vector<Build>& builds,
+    Groups(const plan::Operator& aggregate, std::vector<Bound>& bound, BuildSides& builds,
            std::span<const plan::ParameterValue> parameters);
 
-    /// Decides how groups are found, and which columns of build sides are kept. May be called
-    /// again, after collect() has found too many groups. Raises NotInKernels.
+    /// Decides how groups are found, and which columns of build sides are kept for them. May be
+    /// called again, after collect() has found too many groups. Raises NotInKernels.
     void plan();
     /// Reserves memory for what plan() has decided, and says where it lies once that is known.
     void reserve(Arena& arena);
@@ -48,18 +49,18 @@ class Groups {
     using Words = std::vector<std::vector<uint64_t>>;
 
     Bound& last() const { return bound_.back(); }
-    Build& build_of(int join) const;
-    const Bound& made_by(int join) const;
-    const plan::Expr& payload_of(const Slot& slot) const;
+    const BuildTable& table_of(int join) const { return builds_.table(build_of(join)); }
+    size_t build_of(int join) const { return builds_.build_of(builds_.size(), join); }
+    const PipelineJoin& join_of(const Slot& slot) const {
+        return last().pipeline->joins[static_cast<size_t>(slot.join)];
+    }
     const Slot& slot(int index) const { return last().pipeline->slots[static_cast<size_t>(index)]; }
 
-    void find_payloads();
-    void keep(const plan::Expr& expr);
+    void keep(const plan::Expr& expr) { builds_.keep(builds_.size(), expr); }
     bool by_number();
     void by_word();
     bool add_direct_part(int slot, int key);
     bool add_computed_part(const plan::Expr& value, int key);
-    bool add_field(const Slot& slot);
     void finish_build_part(GroupPart& part);
     GroupKey key_of(const plan::Expr& value, int key) const;
     uint64_t most_words() const;
@@ -74,19 +75,17 @@ class Groups {
                    const std::vector<GroupKey>& keys,
                    const std::vector<std::vector<uint64_t>>& words, DeviceRows& rows) const;
     void put_key(const GroupKey& key, uint64_t above, DeviceRows& rows) const;
-    void put_field(int key, const GroupField& field, const DeviceColumn* held, uint64_t word,
-                   DeviceRows& rows) const;
+    void put_field(int key, const GroupField& field, uint64_t word, DeviceRows& rows) const;
     void put_results(const Words& sums, uint64_t group, bool seen, DeviceRows& rows) const;
 
     const plan::Operator& aggregate_;
     std::vector<Bound>& bound_;
-    std::vector<Build>& builds_;
+    BuildSides& builds_;
     ExpressionFacts facts_;
     GroupTable table_;
     std::vector<Result> results_;
-    std::vector<bool> unusable_;  // slots of build sides that are not held as integers of 64 bits
-    bool words_only_ = false;     // numbers have been tried
-    uint64_t room_ = 0;           // for words that has been tried
+    bool words_only_ = false;  // numbers have been tried
+    uint64_t room_ = 0;        // for words that has been tried
     DeviceAddress* seen_ = nullptr;
     DeviceAddress* sums_ = nullptr;
     DeviceAddress* set_words_ = nullptr;

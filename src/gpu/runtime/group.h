@@ -174,6 +174,58 @@ struct NumberedSet {
     }
 };
 
+/// A set of words, in which a word's place is its slot. One kernel inserts, later ones look up. No
+/// word is kNoWord.
+struct KeySet {
+    static constexpr uint64_t kNoWord = ~uint64_t{0};
+    static constexpr uint32_t kNone = ~uint32_t{0};
+    // Where slots are half full at most, nobody looks so far.
+    static constexpr uint32_t kMostTries = 1024;
+    static constexpr uint32_t kPatience = 64;
+    uint64_t* words;  ///< slots of a hash table, kNoWord where free
+    uint32_t slots;   ///< a power of two, kMostTries at least
+
+    // Each bit of a word moves all bits of its slot: words are made of several keys.
+    LOOM_DEVICE uint32_t first_slot(uint64_t word) const {
+        word ^= word >> 33;
+        word *= 0xff51afd7ed558ccdULL;
+        word ^= word >> 33;
+        word *= 0xc4ceb9fe1a85ec53ULL;
+        word ^= word >> 33;
+        return static_cast<uint32_t>(word) & (slots - 1);
+    }
+    /// Returns the slot of a word, and whether it was there before. Where there is no room it says
+    /// so in `full`, and returns kNone: the set is of no use then.
+    LOOM_DEVICE uint32_t insert(uint64_t word, uint32_t* full, bool& again) const {
+        uint32_t slot = first_slot(word);
+        for (uint32_t tries = 0; tries < kMostTries; slot = (slot + 1) & (slots - 1), ++tries) {
+            uint64_t there = *static_cast<volatile const uint64_t*>(words + slot);
+            if (there == kNoWord) {
+                there = atomic_swap_if(words + slot, kNoWord, word);
+                if (there == kNoWord) return slot;
+            }
+            if (there == word) {
+                again = true;
+                return slot;
+            }
+            if (tries == kPatience && *static_cast<volatile const uint32_t*>(full) != 0)
+                return kNone;
+        }
+        *static_cast<volatile uint32_t*>(full) = 1;
+        return kNone;
+    }
+    /// Returns the slot of a word, or kNone.
+    LOOM_DEVICE uint32_t find(uint64_t word) const {
+        uint32_t slot = first_slot(word);
+        for (uint32_t tries = 0; tries < kMostTries; slot = (slot + 1) & (slots - 1), ++tries) {
+            const uint64_t there = look_up64_if(words + slot, 1, 0);
+            if (there == word) return slot;
+            if (there == kNoWord) return kNone;
+        }
+        return kNone;
+    }
+};
+
 /// Sets a bit in a bitmap whose words have their bits reversed; returns whether it was set.
 LOOM_DEVICE bool set_bit(uint32_t* bitmap, uint32_t x) {
     const uint32_t bit = 0x80000000U >> (x & 31);

@@ -17,7 +17,8 @@ namespace loom::gpu {
 struct Status {
     uint32_t faults;  ///< sql::FaultBits of any row: the CPU engine finds out which comes first
     uint32_t duplicate_keys;  ///< a build side has several rows of one key
-    uint32_t unused[2];
+    uint32_t full_sets;       ///< a KeySet was too small
+    uint32_t unused;
 };
 
 template <typename T = uint8_t>
