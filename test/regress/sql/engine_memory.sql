@@ -1,6 +1,7 @@
 -- Queries that have one megabyte: what does not fit goes to temporary files, and nothing else changes.
 \set ON_ERROR_STOP on
 SET client_min_messages = warning;
+SET pg_loom.device = cpu;
 CREATE SCHEMA little;
 IMPORT FOREIGN SCHEMA "/tmp/pg_loom_regress/ssb" FROM SERVER arrow_fdw INTO little;
 SET search_path = little, public;
