@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <random>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -15,6 +17,7 @@
 #include "base/division.h"
 #include "base/error.h"
 #include "base/page_heap.h"
+#include "base/parallel.h"
 
 namespace loom::base {
 namespace {
@@ -172,6 +175,43 @@ TEST(CopyShort, CopiesAllSizes) {
         from.push_back(0xff);
         EXPECT_EQ(to, from) << size;
     }
+}
+
+TEST(Parallel, EachNumberOnce) {
+    for (const int threads : {0, 1, 3, 8})
+        for (const int64_t count : {0, 1, 2, 1000}) {
+            std::vector<std::atomic<int>> done(static_cast<size_t>(count));
+            std::atomic<int> workers = 0;
+            in_parallel(threads, count, [&] {
+                ++workers;
+                return [&, own = int64_t{-1}](int64_t i) mutable {
+                    EXPECT_GT(i, own);
+                    own = i;
+                    ++done[static_cast<size_t>(i)];
+                };
+            });
+            for (const auto& each : done) EXPECT_EQ(each, 1);
+            EXPECT_GE(workers, 1);
+            EXPECT_LE(workers, std::max(1, threads));
+        }
+}
+
+TEST(Parallel, TheFirstExceptionEndsIt) {
+    for (const int threads : {1, 4}) {
+        std::atomic<int64_t> begun = 0;
+        EXPECT_THROW(parallel_for(threads, 1'000'000,
+                                  [&](int64_t i) {
+                                      ++begun;
+                                      if (i == 10) throw std::runtime_error("no");
+                                      std::this_thread::yield();
+                                  }),
+                     std::runtime_error);
+        EXPECT_LT(begun, 1'000'000);
+    }
+    EXPECT_THROW(
+        in_parallel(
+            2, 5, [&]() -> std::function<void(int64_t)> { throw std::runtime_error("no worker"); }),
+        std::runtime_error);
 }
 
 }  // namespace

@@ -156,7 +156,9 @@ TEST_F(ColumnStoreTest, AnswersAreRightWhateverWasThere) {
     ColumnStore all(*opened_.device, 2);
     all.get(table({0, 1, 2, 3, 4, 5}), 1, kInt8);
     ColumnStore store(*opened_.device, 2, all.bytes() * 2);
+    DevicePool pool(*opened_.device);
     DeviceContext context{*opened_.device, modules, store};
+    context.pool = &pool;
     std::mt19937 random(3);
     const plan::Operator op = aggregate();
     for (int round = 0; round < 40; ++round) {

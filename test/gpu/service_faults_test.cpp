@@ -2,6 +2,7 @@
 // answer, and goes on.
 
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -167,6 +168,46 @@ class ServiceFaults : public testing::Test {
     static inline std::string request_;
     static inline std::vector<std::string> expected_;
 };
+
+// A file that cannot be read now may be read later; only what kernels cannot do is so for good.
+TEST_F(ServiceFaults, FilesThatAreReadableAgain) {
+    const std::vector<ColumnPlan> plans = {{kInt4, 0, 100}, {kInt8, 0, 100'000}};
+    const std::string path = (directory_ / "again.parquet").string();
+    Maker maker(11);
+    const exec::ScanFile file = maker.make_table(plans, 5000, path).files[0];
+    const auto request = [&](int column, bool prepared) {
+        plan::Operator sum;
+        sum.kind = plan::OperatorKind::kAggregate;
+        sum.inputs.push_back(scan(0, plans, 5000));
+        sum.aggregates = {aggregate_call(column == 0 ? 2108 : 2107,
+                                         {plan::make_column(column, plans[column].type)})};
+        sum.output = {sum.aggregates[0].type};
+        RunRequest made;
+        made.plan = plan::serialise(sum);
+        made.prepared = prepared;
+        made.tables = {{{path, file.reader->file().identity(), file.columns}}};
+        return encode(made);
+    };
+    Asked asked({}, *compiler_, options_);
+    asked.write(request(0, false));
+    ASSERT_EQ(asked.read().kind, FrameKind::kRows);
+    std::string bytes(fs::file_size(path), 0);
+    ASSERT_TRUE(std::ifstream(path).read(bytes.data(), static_cast<std::streamsize>(bytes.size())));
+    fs::resize_file(path, 10);
+    for (int i = 0; i < 20; ++i) {
+        asked.write(request(1, true));
+        ASSERT_EQ(asked.read().kind, FrameKind::kDeclined);
+        std::this_thread::sleep_for(milliseconds(10));
+    }
+    std::fstream(path, std::ios::in | std::ios::out | std::ios::binary) << bytes;
+    Frame frame;
+    for (int i = 0; i < 1000 && frame.kind != FrameKind::kRows; ++i) {
+        asked.write(request(1, true));
+        frame = asked.read();
+        std::this_thread::sleep_for(milliseconds(10));
+    }
+    EXPECT_EQ(frame.kind, FrameKind::kRows) << frame.body;
+}
 
 TEST_F(ServiceFaults, MemoryThatIsNotThere) {
     fail_one_by_one(&FaultPlan::allocation, 4);

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <mutex>
 
-#include "parallel.h"
+#include "base/parallel.h"
 #include "partition.h"
 
 namespace loom::datagen {
@@ -84,7 +84,7 @@ void Generation::write_range(const ChunkRange& range, int64_t file, int threads)
         check_stop();
         const int64_t count = std::min<int64_t>(threads, range.end - begin);
         std::vector<Prepared> batch(count);
-        parallel_for(threads, count, [&](int64_t i) {
+        base::parallel_for(threads, count, [&](int64_t i) {
             batch[i].block = table_.make_chunk(begin + i);
             output->prepare(batch[i]);
         });
@@ -113,7 +113,7 @@ void Generation::write_partitions(const ChunkRange& range, int64_t file, int thr
             base::raise(base::ErrorKind::kLimit,
                         "\"{}\" has more than {} values: too many partitions", options_.partition,
                         kMaxPartitions);
-        parallel_for(threads, static_cast<int64_t>(jobs.size()), [&](int64_t i) {
+        base::parallel_for(threads, static_cast<int64_t>(jobs.size()), [&](int64_t i) {
             Prepared prepared{std::move(*jobs[i].second), {}};
             jobs[i].first->prepare(prepared);
             jobs[i].first->write(prepared);
@@ -141,7 +141,7 @@ Written Generation::run() {
     const int64_t chunks = table_.chunk_count();
     const int64_t files = std::clamp<int64_t>(options_.files, 1, chunks);
     const int file_threads = files == 1 ? options_.threads : 1;
-    parallel_for(options_.threads, files, [&](int64_t file) {
+    base::parallel_for(options_.threads, files, [&](int64_t file) {
         const ChunkRange range{chunks * file / files, chunks * (file + 1) / files};
         if (key_)
             write_partitions(range, file, file_threads);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <map>
+#include <mutex>
 
 #include <fmt/core.h>
 
@@ -94,6 +96,14 @@ class CudaModule : public Module {
     ~CudaModule() override { context_.call_quietly(&Driver::ModuleUnload, module_); }
 
     Kernel kernel(const std::string& name) override {
+        const std::lock_guard lock(mutex_);
+        const auto known = kernels_.find(name);
+        if (known != kernels_.end()) return known->second;
+        return kernels_.emplace(name, find(name)).first->second;
+    }
+
+  private:
+    Kernel find(const std::string& name) const {
         Driver::Function function = nullptr;
         context_.call("cuModuleGetFunction", &Driver::ModuleGetFunction, &function, module_,
                       name.c_str());
@@ -114,10 +124,11 @@ class CudaModule : public Module {
         return kernel;
     }
 
-  private:
     const CudaContext& context_;
     const DeviceFacts& facts_;
     Driver::Module module_ = nullptr;
+    std::mutex mutex_;
+    std::map<std::string, Kernel> kernels_;
 };
 
 class CudaDevice : public Device {

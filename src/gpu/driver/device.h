@@ -118,6 +118,9 @@ class Device {
     /// (kMemory) if there is not as much.
     virtual DeviceAddress allocate(uint64_t bytes) = 0;
     virtual void release(DeviceAddress address) noexcept = 0;
+    /// Takes note that memory is about to be used for something else. A device that checks what
+    /// runs on it fills it, so that nobody relies on what it held.
+    virtual void spoil(DeviceAddress, uint64_t) {}
     /// Returns host memory that copies go through at the full speed of the link.
     virtual void* pin(uint64_t bytes) = 0;
     virtual void unpin(void* memory) noexcept = 0;

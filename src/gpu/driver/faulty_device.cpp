@@ -203,6 +203,10 @@ void FaultyDevice::release(DeviceAddress address) noexcept {
     device_->release(address);
 }
 
+void FaultyDevice::spoil(DeviceAddress address, uint64_t bytes) {
+    device_->spoil(address, bytes);
+}
+
 void* FaultyDevice::pin(uint64_t bytes) {
     script_->allocation();
     return device_->pin(bytes);

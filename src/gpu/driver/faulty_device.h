@@ -33,6 +33,7 @@ class FaultyDevice : public Device {
     MemoryState memory() override;
     DeviceAddress allocate(uint64_t bytes) override;
     void release(DeviceAddress address) noexcept override;
+    void spoil(DeviceAddress address, uint64_t bytes) override;
     void* pin(uint64_t bytes) override;
     void unpin(void* memory) noexcept override;
     std::unique_ptr<Stream> make_stream() override;

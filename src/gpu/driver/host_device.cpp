@@ -140,6 +140,10 @@ class HostDevice : public Device {
         used_ -= at->second.size();
         allocations_.erase(at);
     }
+    void spoil(DeviceAddress address, uint64_t bytes) override {
+        check_range(address, bytes);
+        HostBytes::spoil(reinterpret_cast<uint8_t*>(address), bytes);
+    }
     void* pin(uint64_t bytes) override {
         const std::lock_guard lock(memory_mutex_);
         HostBytes memory = make_bytes(bytes == 0 ? 1 : bytes);

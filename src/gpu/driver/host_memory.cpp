@@ -27,8 +27,8 @@ HostBytes::HostBytes(uint64_t bytes) : size_(bytes) {
     data_.reset(static_cast<uint8_t*>(memory));
 }
 
-void HostBytes::spoil() noexcept {
-    if (size_ != 0) std::memset(data_.get(), kSpoiled, size_);
+void HostBytes::spoil(uint8_t* bytes, uint64_t count) noexcept {
+    if (count != 0) std::memset(bytes, kSpoiled, count);
 }
 
 void HostBytes::Free::operator()(uint8_t* memory) const noexcept {

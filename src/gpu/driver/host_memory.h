@@ -17,7 +17,8 @@ class HostBytes {
     uint8_t* data() const noexcept { return data_.get(); }
     uint64_t size() const noexcept { return size_; }
     /// Fills them with 0xA5, so that nobody relies on zeros.
-    void spoil() noexcept;
+    void spoil() noexcept { spoil(data(), size_); }
+    static void spoil(uint8_t* bytes, uint64_t count) noexcept;
 
   private:
     struct Free {

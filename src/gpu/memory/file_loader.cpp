@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <exception>
 #include <map>
 #include <mutex>
-#include <thread>
+
+#include "base/parallel.h"
 
 namespace loom::gpu {
 
@@ -13,31 +13,6 @@ namespace {
 
 // Blocks that are looked at before a layout is chosen: the ends, and some between.
 constexpr size_t kSampled = 8;
-
-// Runs the work that make_work() returns, one for each thread, over 0 to count - 1; the first
-// exception of any leaves.
-template <typename MakeWork>
-void in_parallel(size_t count, int threads, const MakeWork& make_work) {
-    std::atomic<size_t> next{0};
-    std::mutex mutex;
-    std::exception_ptr failure;
-    const auto run = [&] {
-        try {
-            auto work = make_work();
-            for (size_t i = next++; i < count; i = next++) work(i);
-        } catch (...) {
-            const std::scoped_lock lock(mutex);
-            if (!failure) failure = std::current_exception();
-            next = count;
-        }
-    };
-    std::vector<std::jthread> others;
-    const auto wanted = std::min<size_t>(count, static_cast<size_t>(std::max(1, threads)));
-    for (size_t i = 1; i < wanted; ++i) others.emplace_back(run);
-    run();
-    others.clear();
-    if (failure) std::rethrow_exception(failure);
-}
 
 uint64_t aligned(uint64_t bytes) {
     return (bytes + 255) / 256 * 256;
@@ -84,10 +59,11 @@ FileLoader::FileLoader(Device& device, const exec::TableSource& table, int colum
       sampled_(blocks_.size()) {}
 
 std::vector<size_t> FileLoader::blocks_of_files(const std::vector<int>& files) const {
+    std::vector<bool> wanted(table_.files.size());
+    for (const int file : files) wanted[static_cast<size_t>(file)] = true;
     std::vector<size_t> result;
     for (size_t i = 0; i < blocks_.size(); ++i)
-        if (std::find(files.begin(), files.end(), blocks_[i].file) != files.end())
-            result.push_back(i);
+        if (wanted[static_cast<size_t>(blocks_[i].file)]) result.push_back(i);
     return result;
 }
 
@@ -99,11 +75,12 @@ void FileLoader::sample(const std::vector<int>& files, ColumnShape& shape) {
         for (size_t i = 0; i < kSampled; ++i)
             chosen.push_back(all[i * (all.size() - 1) / (kSampled - 1)]);
     }
-    in_parallel(chosen.size(), threads_, [&] {
-        return [&, decoder = BlockDecoder(type_, texts_.get())](size_t i) mutable {
+    base::in_parallel(threads_, static_cast<int64_t>(chosen.size()), [&] {
+        return [&, decoder = BlockDecoder(type_, texts_.get())](int64_t i) mutable {
             check_();
-            const BlockRows& block = blocks_[chosen[i]];
-            sampled_[chosen[i]] =
+            const size_t at = chosen[static_cast<size_t>(i)];
+            const BlockRows& block = blocks_[at];
+            sampled_[at] =
                 decoder.decode(table_.files[static_cast<size_t>(block.file)], block, column_);
         };
     });
@@ -140,13 +117,14 @@ std::optional<std::vector<std::shared_ptr<const FileColumn>>> FileLoader::load(
     with_nulls.nullable = true;
     std::mutex mutex;
     std::atomic<bool> fits = true;
-    in_parallel(wanted.size(), threads_, [&] {
+    base::in_parallel(threads_, static_cast<int64_t>(wanted.size()), [&] {
         return [&, decoder = BlockDecoder(type_, texts_.get()),
-                stream = std::shared_ptr(device_.make_stream())](size_t i) mutable {
+                stream = std::shared_ptr(device_.make_stream())](int64_t i) mutable {
             check_();
             if (!fits) return;
-            const BlockRows& rows = blocks_[wanted[i]];
-            std::optional<DecodedBlock>& sampled = sampled_[wanted[i]];
+            const size_t at = wanted[static_cast<size_t>(i)];
+            const BlockRows& rows = blocks_[at];
+            std::optional<DecodedBlock>& sampled = sampled_[at];
             const DecodedBlock fresh =
                 sampled
                     ? std::move(*sampled)
@@ -164,7 +142,7 @@ std::optional<std::vector<std::shared_ptr<const FileColumn>>> FileLoader::load(
             column.shape.add(fresh.shape);
             column.rows += rows.rows;
             column.bytes += block.memory.bytes();
-            column.blocks[place[wanted[i]]] = std::move(block);
+            column.blocks[place[at]] = std::move(block);
         };
     });
     if (!fits) return std::nullopt;

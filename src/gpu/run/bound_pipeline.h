@@ -7,7 +7,6 @@
 
 #include "gpu/codegen/kernel_text.h"
 #include "gpu/codegen/pipeline.h"
-#include "gpu/driver/device.h"
 #include "gpu/memory/device_table.h"
 #include "gpu/runtime/tile.h"
 
@@ -20,8 +19,7 @@ struct Bound {
     std::vector<std::shared_ptr<const DeviceColumn>> columns;  ///< by slot, of the scan's
     std::vector<BlockView> views;
     std::vector<Span> spans;
-    DeviceMemory tables;  ///< views, then spans
-    uint64_t rows = 0;    ///< of the scanned table
+    uint64_t rows = 0;  ///< of the scanned table
 };
 
 /// Returns the column whose values a slot has: of the scan, or of the build side that it comes

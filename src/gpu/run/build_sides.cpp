@@ -256,8 +256,8 @@ void BuildSides::reserve(Arena& arena) {
         build.codes = arena.reserve(table.span * static_cast<uint64_t>(table.code_bytes), 0xff);
         build.set_words = arena.reserve(uint64_t{kSetSlots} * 8, 0xff);
         build.set_numbers = arena.reserve(uint64_t{kSetSlots} * 4, 0);
-        build.set_in_order = arena.reserve(uint64_t{kSetSlots} / 2 * 8, 0);
-        build.set_count = arena.reserve(4, 0);
+        build.set_in_order = arena.reserve_result(uint64_t{kSetSlots} / 2 * 8);
+        build.set_count = arena.reserve_result(4);
     }
 }
 

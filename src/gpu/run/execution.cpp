@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
+#include <optional>
 
 #include <fmt/core.h>
 
@@ -13,6 +15,7 @@
 #include "gpu/run/bound_pipeline.h"
 #include "gpu/run/build_sides.h"
 #include "gpu/run/groups.h"
+#include "gpu/run/results.h"
 #include "gpu/runtime/kernel.h"
 
 namespace loom::gpu {
@@ -34,6 +37,12 @@ constexpr uint64_t kSpansPerProcessor = 8;
 constexpr int kBuildBlocks = 8;
 constexpr uint32_t kMostSpanTiles = 2048;
 constexpr uint32_t kBuildSpanTiles = 8;
+// Tables of texts that come behind views and spans, in the same copy if they have room there.
+constexpr uint64_t kLookUpRoom = 64 * 1024;
+
+uint64_t aligned(uint64_t bytes) {
+    return (bytes + 255) / 256 * 256;
+}
 
 class Run {
   public:
@@ -43,7 +52,8 @@ class Run {
           program_(program),
           aggregate_(aggregate),
           inputs_(inputs),
-          stream_(context.device.make_stream()) {}
+          lease_(context.device, context.pool),
+          results_(lease_) {}
 
     std::unique_ptr<DeviceRows> run(RunTimes* times) {
         const Clock::time_point begin = Clock::now();
@@ -55,37 +65,33 @@ class Run {
         double compiled = 0;
         int from = 0;
         int to = 0;
+        details_ = times != nullptr && times->detailed;
         // Again, and in another way, where there are more groups or keys than was thought.
         groups_->plan();
         while (rows == nullptr) {
             prepare();
             compiled = milliseconds_since(begin);
             check_watch();
-            const Launched launched(context_.watch);
-            from = stream_->mark();
-            arena_->clear(*stream_);
-            cleared_ = stream_->mark();
+            launched_.emplace(context_.watch);
+            upload_inputs();
+            from = stream().mark();
+            arena_->clear(stream());
+            if (details_) cleared_ = stream().mark();
             for (const Loaded& loaded : modules_) launch(loaded);
-            to = stream_->mark();
-            if (!check_status()) {
+            to = stream().mark();
+            results_.fetch(arena_->first_results());
+            if (!check_status())
                 builds_->grow();
-                continue;
-            }
-            rows = groups_->collect(*stream_);
-            if (rows == nullptr) groups_->plan();
+            else if ((rows = groups_->collect(results_)) == nullptr)
+                groups_->plan();
+            launched_.reset();
         }
         if (times != nullptr) {
             times->load = bound;
             times->compile = compiled - bound;
-            times->device = stream_->elapsed(from, to);
+            times->device = stream().elapsed(from, to);
             times->total = milliseconds_since(begin);
-            int mark = cleared_;
-            for (Launch& launch : launches_) {
-                launch.milliseconds = stream_->elapsed(mark, launch.mark);
-                mark = launch.mark;
-            }
-            times->kernels = std::move(launches_);
-            for (const Loaded& loaded : modules_) times->texts.push_back(loaded.kernels.text);
+            if (details_) add_details(*times);
         }
         return rows;
     }
@@ -104,6 +110,18 @@ class Run {
         RunWatch* watch;
     };
 
+    Stream& stream() { return lease_.stream(); }
+
+    void add_details(RunTimes& times) {
+        int mark = cleared_;
+        for (Launch& launch : launches_) {
+            launch.milliseconds = stream().elapsed(mark, launch.mark);
+            mark = launch.mark;
+        }
+        times.kernels = std::move(launches_);
+        for (const Loaded& loaded : modules_) times.texts.push_back(loaded.kernels.text);
+    }
+
     void check_watch() const {
         if (context_.watch != nullptr) context_.watch->check();
     }
@@ -115,6 +133,25 @@ class Run {
         bound_.resize(program_.pipelines.size());
         const std::vector<std::vector<bool>> used = used_slots();
         for (size_t i = 0; i < bound_.size(); ++i) bind(program_.pipelines[i], bound_[i], used[i]);
+        place_tables();
+    }
+
+    // Views and spans of all pipelines lie side by side, so that one copy brings them.
+    void place_tables() {
+        const auto place = [&](const auto& values) {
+            const uint64_t at = tables_bytes_;
+            tables_bytes_ += aligned(values.size() * sizeof(values[0]));
+            return at;
+        };
+        for (Bound& bound : bound_) {
+            bound.data.blocks = place(bound.views);
+            bound.data.spans = place(bound.spans);
+        }
+        tables_ = lease_.memory(tables_bytes_ + kLookUpRoom);
+        for (Bound& bound : bound_) {
+            bound.data.blocks += tables_.address;
+            bound.data.spans += tables_.address;
+        }
     }
 
     // Which slots of the pipelines are used: of build sides only those columns that somebody reads.
@@ -182,18 +219,7 @@ class Run {
         for (const BlockRows& block : blocks) bound.rows += static_cast<uint64_t>(block.rows);
         make_spans(blocks, pipeline, bound);
         bound.data.parameters = inputs_.parameters;
-        const uint64_t views_bytes = bound.views.size() * sizeof(BlockView);
-        bound.tables =
-            DeviceMemory(context_.device,
-                         std::max<uint64_t>(256, views_bytes + bound.spans.size() * sizeof(Span)));
-        bound.data.blocks = bound.tables.address();
-        bound.data.spans = bound.tables.address() + views_bytes;
         bound.data.span_count = static_cast<uint32_t>(bound.spans.size());
-        if (!bound.views.empty())
-            stream_->upload(bound.data.blocks, bound.views.data(), views_bytes);
-        if (!bound.spans.empty())
-            stream_->upload(bound.data.spans, bound.spans.data(),
-                            bound.spans.size() * sizeof(Span));
     }
 
     std::shared_ptr<const DeviceColumn> load(const exec::TableSource& table, const Slot& slot) {
@@ -240,11 +266,13 @@ class Run {
         modules_.clear();
         launches_.clear();
         look_ups_.clear();
+        look_up_bytes_.clear();
+        if (arena_ != nullptr) lease_.drop(arena_->address());
         arena_ = std::make_unique<Arena>();
         builds_->reserve(*arena_);
         groups_->reserve(*arena_);
-        status_ = arena_->reserve(sizeof(Status), 0);
-        arena_->allocate(context_.device);
+        status_ = arena_->reserve_result(sizeof(Status));
+        arena_->allocate(lease_);
         builds_->settle();
         groups_->settle();
         for (Bound& bound : bound_) bound.data.status = *status_;
@@ -329,12 +357,36 @@ class Run {
                     bits[i / 32 * 4 + 3 - i % 32 / 8] |= static_cast<uint8_t>(0x80U >> i % 8);
             answers = std::move(bits);
         }
-        DeviceMemory memory(context_.device, answers.size());
-        stream_->upload(memory.address(), answers.data(), answers.size());
-        stream_->wait();
-        words.set(look_up.word, memory.address());
         words.set(look_up.word + 1, count);
-        look_ups_.push_back(std::move(memory));
+        look_ups_.push_back({modules_.size(), look_up.word, look_up_bytes_.size()});
+        look_up_bytes_.insert(look_up_bytes_.end(), answers.begin(), answers.end());
+        look_up_bytes_.resize(aligned(look_up_bytes_.size()));
+    }
+
+    // Brings views, spans and tables of texts to the device, and tells kernels where the last are.
+    void upload_inputs() {
+        const uint64_t bytes = tables_bytes_ + look_up_bytes_.size();
+        if (staging_bytes_ < bytes) {
+            staging_ = lease_.pinned(bytes);
+            staging_bytes_ = bytes;
+        }
+        const auto put = [&](DeviceAddress address, const auto& values) {
+            if (!values.empty())
+                std::memcpy(staging_ + (address - tables_.address), values.data(),
+                            values.size() * sizeof(values[0]));
+        };
+        for (const Bound& bound : bound_) {
+            put(bound.data.blocks, bound.views);
+            put(bound.data.spans, bound.spans);
+        }
+        put(tables_.address + tables_bytes_, look_up_bytes_);
+        const bool together = bytes <= tables_.bytes;
+        const DeviceAddress look_ups = together ? tables_.address + tables_bytes_
+                                                : lease_.memory(look_up_bytes_.size()).address;
+        stream().upload(tables_.address, staging_, together ? bytes : tables_bytes_);
+        if (!together) stream().upload(look_ups, staging_ + tables_bytes_, look_up_bytes_.size());
+        for (const PlacedLookUp& look_up : look_ups_)
+            modules_[look_up.module].kernels.words.set(look_up.word, look_ups + look_up.at);
     }
 
     // What faults for some text is left to the CPU engine: no row may have it.
@@ -352,6 +404,12 @@ class Run {
     struct Loaded {
         KernelText kernels;
         std::shared_ptr<Module> module;
+    };
+    // A table of texts: whose word its address is, and where it lies among the others.
+    struct PlacedLookUp {
+        size_t module = 0;
+        int word = 0;
+        uint64_t at = 0;
     };
 
     void launch(const Loaded& loaded) {
@@ -372,9 +430,9 @@ class Run {
                               : kernels.grids[i];
             if (grid.blocks == 0) continue;
             const std::vector<uint64_t>& words = kernels.words.words();
-            stream_->launch(kernel, grid,
+            stream().launch(kernel, grid,
                             {reinterpret_cast<const uint8_t*>(words.data()), words.size() * 8});
-            launches_.push_back({kernels.kernels[i], kernel, grid, stream_->mark()});
+            if (details_) launches_.push_back({kernels.kernels[i], kernel, grid, stream().mark()});
         }
     }
 
@@ -385,8 +443,8 @@ class Run {
     // instead of another, is no fault.
     bool check_status() {
         Status status;
-        stream_->download(&status, *status_, sizeof status);
-        stream_->wait();
+        results_.download(&status, *status_, sizeof status);
+        results_.wait();
         if (status.full_sets != 0) return false;
         if (status.duplicate_keys != 0) throw NotInKernels{"a join on a key that is not unique"};
         if (status.faults != 0) {
@@ -401,14 +459,23 @@ class Run {
     const Program& program_;
     const plan::Operator& aggregate_;
     const exec::Inputs& inputs_;
-    std::unique_ptr<Stream> stream_;
+    // Outlives the lease, whose end may wait for the device.
+    std::optional<Launched> launched_;
+    DeviceLease lease_;
+    Results results_;
     std::unique_ptr<Arena> arena_;
+    DeviceLease::Memory tables_;  // views and spans of all pipelines, and room behind them
+    uint64_t tables_bytes_ = 0;
+    uint8_t* staging_ = nullptr;  // of pinned memory
+    uint64_t staging_bytes_ = 0;
     std::vector<Bound> bound_;
     std::unique_ptr<BuildSides> builds_;
     std::unique_ptr<Groups> groups_;
-    std::vector<DeviceMemory> look_ups_;
+    std::vector<PlacedLookUp> look_ups_;
+    std::vector<uint8_t> look_up_bytes_;
     std::vector<Loaded> modules_;  // of the build sides, if there are any, and of the last pipeline
     std::vector<Launch> launches_;
+    bool details_ = false;
     int cleared_ = 0;  // a mark
     DeviceAddress* status_ = nullptr;
 };

@@ -12,6 +12,7 @@
 #include "gpu/codegen/kernel_text.h"
 #include "gpu/codegen/pipeline.h"
 #include "gpu/driver/device.h"
+#include "gpu/driver/device_pool.h"
 #include "gpu/driver/module_cache.h"
 #include "gpu/memory/column_store.h"
 #include "gpu/run/device_rows.h"
@@ -40,6 +41,7 @@ struct DeviceContext {
     KernelChoices choices = {};
     bool only_prepared = false;  ///< raises NotPrepared instead of loading and compiling
     RunWatch* watch = nullptr;  ///< or null; looked at before each block of a file, and each kernel
+    DevicePool* pool = nullptr;  ///< of that device, or null; keeps what runs use again
 };
 
 /// What a run would have to wait for.
@@ -58,9 +60,10 @@ struct Launch {
 
 /// What a run took, in milliseconds.
 struct RunTimes {
-    double load = 0;     ///< until all columns were there
-    double compile = 0;  ///< until all kernels were there
-    double device = 0;   ///< from clearing memory to the last kernel, by the device's clock
+    bool detailed = true;  ///< asks for `kernels` and `texts` too
+    double load = 0;       ///< until all columns were there
+    double compile = 0;    ///< until all kernels were there
+    double device = 0;     ///< from clearing memory to the last kernel, by the device's clock
     double total = 0;
     std::vector<Launch> kernels;
     std::vector<std::string> texts;  ///< of the modules, in the order of their kernels

@@ -13,29 +13,29 @@ using exec::AggregateKind;
 using plan::Expr;
 using plan::ExprKind;
 
-std::unique_ptr<DeviceRows> Groups::collect(Stream& stream) {
-    return table_.hashed.empty() ? collect_numbers(stream) : collect_words(stream);
+std::unique_ptr<DeviceRows> Groups::collect(Results& results) {
+    return table_.hashed.empty() ? collect_numbers(results) : collect_words(results);
 }
 
-Groups::Words Groups::download_sums(Stream& stream, uint64_t groups) const {
+Groups::Words Groups::download_sums(Results& results, uint64_t groups) const {
     Words sums(static_cast<size_t>(table_.words), std::vector<uint64_t>(groups));
     if (groups == 0) return sums;
     for (size_t i = 0; i < sums.size(); ++i)
-        stream.download(sums[i].data(), table_.word(static_cast<int>(i)), groups * 8);
+        results.download(sums[i].data(), table_.word(static_cast<int>(i)), groups * 8);
     return sums;
 }
 
 // Counts the numbers of each part; false if a build side has more than there are codes.
-bool Groups::count_parts(Stream& stream, std::vector<uint32_t>& counts, uint64_t& groups) const {
+bool Groups::count_parts(Results& results, std::vector<uint32_t>& counts, uint64_t& groups) const {
     counts.assign(table_.parts.size(), 1);
     for (size_t i = 0; i < counts.size(); ++i) {
         const GroupPart& part = table_.parts[i];
         if (part.join < 0)
             counts[i] = static_cast<uint32_t>(part.most);
         else
-            stream.download(&counts[i], table_of(part.join).set_count, 4);
+            results.download(&counts[i], table_of(part.join).set_count, 4);
     }
-    stream.wait();
+    results.wait();
     groups = 1;
     for (size_t i = 0; i < counts.size(); ++i) {
         const GroupPart& part = table_.parts[i];
@@ -49,26 +49,26 @@ bool Groups::count_parts(Stream& stream, std::vector<uint32_t>& counts, uint64_t
     return true;
 }
 
-std::unique_ptr<DeviceRows> Groups::collect_numbers(Stream& stream) {
+std::unique_ptr<DeviceRows> Groups::collect_numbers(Results& results) {
     std::vector<uint32_t> counts;
     uint64_t groups = 1;
-    if (!count_parts(stream, counts, groups)) {
+    if (!count_parts(results, counts, groups)) {
         words_only_ = true;
         return nullptr;
     }
     std::vector<uint8_t> seen(groups);
-    const Words sums = download_sums(stream, groups);
+    const Words sums = download_sums(results, groups);
     std::vector<std::vector<uint64_t>> words(counts.size());
     if (groups > 0) {
-        stream.download(seen.data(), table_.seen, groups);
+        results.download(seen.data(), table_.seen, groups);
         for (size_t i = 0; i < counts.size(); ++i) {
             if (table_.parts[i].join < 0) continue;
             words[i].resize(counts[i]);
-            stream.download(words[i].data(), table_of(table_.parts[i].join).set_in_order,
-                            counts[i] * uint64_t{8});
+            results.download(words[i].data(), table_of(table_.parts[i].join).set_in_order,
+                             counts[i] * uint64_t{8});
         }
     }
-    stream.wait();
+    results.wait();
     std::vector<GroupKey> keys(counts.size());
     for (size_t i = 0; i < counts.size(); ++i) {
         const GroupPart& part = table_.parts[i];
@@ -88,18 +88,18 @@ std::unique_ptr<DeviceRows> Groups::collect_numbers(Stream& stream) {
     return rows;
 }
 
-std::unique_ptr<DeviceRows> Groups::collect_words(Stream& stream) {
+std::unique_ptr<DeviceRows> Groups::collect_words(Results& results) {
     uint32_t count = 0;
-    stream.download(&count, table_.set_count, sizeof count);
-    stream.wait();
+    results.download(&count, table_.set_count, sizeof count);
+    results.wait();
     if (count > table_.most) {
         if (room_ >= most_words()) throw NotInKernels{"so many groups"};
         return nullptr;
     }
     std::vector<uint64_t> words(count);
-    const Words sums = download_sums(stream, count);
-    if (count > 0) stream.download(words.data(), table_.set_in_order, count * uint64_t{8});
-    stream.wait();
+    const Words sums = download_sums(results, count);
+    if (count > 0) results.download(words.data(), table_.set_in_order, count * uint64_t{8});
+    results.wait();
     auto rows = std::make_unique<DeviceRows>(aggregate_.output);
     for (uint32_t g = 0; g < count; ++g) {
         for (const GroupKey& key : table_.hashed)

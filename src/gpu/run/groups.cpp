@@ -279,14 +279,14 @@ void Groups::add_aggregate(const plan::Aggregate& call) {
 
 void Groups::reserve(Arena& arena) {
     if (table_.hashed.empty()) {
-        seen_ = arena.reserve(table_.most, 0);
+        seen_ = arena.reserve_result(table_.most);
     } else {
         set_words_ = arena.reserve(uint64_t{table_.set_slots} * 8, 0xff);
         set_numbers_ = arena.reserve(uint64_t{table_.set_slots} * 4, 0);
-        set_in_order_ = arena.reserve(table_.most * 8, 0);
-        set_count_ = arena.reserve(4, 0);
+        set_in_order_ = arena.reserve_result(table_.most * 8);
+        set_count_ = arena.reserve_result(4);
     }
-    sums_ = arena.reserve(static_cast<uint64_t>(table_.words) * table_.most * 8, 0);
+    sums_ = arena.reserve_result(static_cast<uint64_t>(table_.words) * table_.most * 8);
 }
 
 void Groups::settle() {

@@ -14,6 +14,7 @@
 #include "gpu/run/bound_pipeline.h"
 #include "gpu/run/build_sides.h"
 #include "gpu/run/device_rows.h"
+#include "gpu/run/results.h"
 
 namespace loom::gpu {
 
@@ -34,7 +35,7 @@ class Groups {
 
     /// Reads the groups back, when all kernels have run. Nothing if there were more than plan() had
     /// room for, and another plan() can do something about it; else raises NotInKernels.
-    std::unique_ptr<DeviceRows> collect(Stream& stream);
+    std::unique_ptr<DeviceRows> collect(Results& results);
 
   private:
     // What an aggregate's result is made of.
@@ -67,10 +68,10 @@ class Groups {
     void add_aggregate(const plan::Aggregate& call);
     int add_accumulator(Accumulator made);
 
-    bool count_parts(Stream& stream, std::vector<uint32_t>& counts, uint64_t& groups) const;
-    std::unique_ptr<DeviceRows> collect_numbers(Stream& stream);
-    std::unique_ptr<DeviceRows> collect_words(Stream& stream);
-    Words download_sums(Stream& stream, uint64_t groups) const;
+    bool count_parts(Results& results, std::vector<uint32_t>& counts, uint64_t& groups) const;
+    std::unique_ptr<DeviceRows> collect_numbers(Results& results);
+    std::unique_ptr<DeviceRows> collect_words(Results& results);
+    Words download_sums(Results& results, uint64_t groups) const;
     void put_parts(uint64_t group, const std::vector<uint32_t>& counts,
                    const std::vector<GroupKey>& keys,
                    const std::vector<std::vector<uint64_t>>& words, DeviceRows& rows) const;

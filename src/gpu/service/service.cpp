@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "exec/fault.h"
 #include "gpu/codegen/expression_text.h"
 #include "plan/serialise.h"
 
@@ -24,6 +25,10 @@ constexpr size_t kMostWaiting = 64;
 constexpr size_t kMostHopeless = 1000;
 // A run without memory is tried again so often, and columns make room for it.
 constexpr int kMemoryTries = 3;
+
+uint64_t free_share(Device& device, double share) {
+    return static_cast<uint64_t>(static_cast<double>(device.memory().free) * share);
+}
 
 // A request as it is prepared for later ones.
 std::string encode_unprepared(RunRequest request) {
@@ -86,11 +91,10 @@ class Service::Turn {
 };
 
 Service::Service(Device& device, Compiler& compiler, const ServiceOptions& options)
-    : device_(device),
-      modules_(device, compiler, {.folder = options.cache}),
-      columns_(
-          device, options.threads,
-          static_cast<uint64_t>(static_cast<double>(device.memory().free) * options.column_share)),
+    // Of what columns leave half may stay with runs that have ended.
+    : device_(device, {.idle_bytes = free_share(device, (1 - options.column_share) / 2)}),
+      modules_(device_, compiler, {.folder = options.cache}),
+      columns_(device_, options.threads, free_share(device_, options.column_share)),
       longest_run_(options.longest_run),
       free_runs_(options.concurrent) {
     preparing_ = std::jthread([this](const std::stop_token& stop) { prepare_in_turn(stop); });
@@ -128,13 +132,21 @@ Service::Answer Service::answer(const Frame& frame, RunWatch& watch) {
         }
     } catch (const Abandoned&) {
         return {FrameKind::kDeclined, "nobody waits"};
+    } catch (const exec::SqlFault& fault) {
+        return declined(fault, true);
+    } catch (const exec::Unrepresentable& fault) {
+        return declined(fault, true);
     } catch (const std::exception& error) {
-        // A compiler says much; those who ask are shown where it begins.
-        const std::string_view problem = error.what();
-        if (problem.find('\n') != problem.npos) fmt::print(stderr, "loom-gpud: {}\n", problem);
-        return {FrameKind::kDeclined, std::string(problem.substr(0, problem.find('\n'))),
-                dynamic_cast<const DeviceError*>(&error) == nullptr};
+        // Of the device, of a file, of the system: another time it may go well.
+        return declined(error, false);
     }
+}
+
+Service::Answer Service::declined(const std::exception& error, bool for_good) {
+    // A compiler says much; those who ask are shown where it begins.
+    const std::string_view problem = error.what();
+    if (problem.find('\n') != problem.npos) fmt::print(stderr, "loom-gpud: {}\n", problem);
+    return {FrameKind::kDeclined, std::string(problem.substr(0, problem.find('\n'))), for_good};
 }
 
 Service::Answer Service::run(const RunRequest& request, RunWatch& watch) {
@@ -166,8 +178,10 @@ Service::Answer Service::run_once(const RunRequest& request, RunWatch& watch) {
     DeviceContext context{device_, modules_, columns_};
     context.only_prepared = request.prepared;
     context.watch = &watch;
+    context.pool = &device_;
     try {
         RunTimes times;
+        times.detailed = false;
         const std::unique_ptr<DeviceRows> rows = run_aggregate(context, aggregate, inputs, &times);
         std::string body = encode_rows(*rows, aggregate.output);
         body.append(reinterpret_cast<const char*>(&times.device), sizeof times.device);

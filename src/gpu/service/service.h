@@ -15,6 +15,7 @@
 
 #include "gpu/driver/compiler.h"
 #include "gpu/driver/device.h"
+#include "gpu/driver/device_pool.h"
 #include "gpu/driver/module_cache.h"
 #include "gpu/memory/column_store.h"
 #include "gpu/run/execution.h"
@@ -57,6 +58,7 @@ class Service {
     class Turn;
 
     Answer answer(const Frame& frame, RunWatch& watch);
+    static Answer declined(const std::exception& error, bool for_good);
     Answer run(const RunRequest& request, RunWatch& watch);
     Answer run_once(const RunRequest& request, RunWatch& watch);
     exec::TableSource open(const std::vector<RequestFile>& files);
@@ -67,7 +69,7 @@ class Service {
     void prepare_in_turn(const std::stop_token& stop);
     void beat(const std::stop_token& stop);
 
-    Device& device_;
+    DevicePool device_;
     ModuleCache modules_;
     ColumnStore columns_;
     const std::chrono::milliseconds longest_run_;
