@@ -14,6 +14,7 @@
 #include <fmt/core.h>
 
 #include "compare.h"
+#include "first_touch.h"
 #include "gpu/codegen/expression_text.h"
 #include "gpu/driver/cuda_device.h"
 #include "gpu/driver/host_compiler.h"
@@ -37,6 +38,7 @@ DIRECTORY holds what `loom-datagen ssb` writes.
   --cache=FOLDER   keeps compiled kernels
   --json=FILE      writes the figures there
   --kernels        shows each kernel's time
+  --first-touch    only loads lineorder's columns again and again, beside the link's speed
   --sweep          tries other ways to write each query's last kernel
 )";
 
@@ -47,6 +49,7 @@ struct Options {
     int rounds = 7;
     bool kernels = false;
     bool sweep = false;
+    bool first_touch = false;
     std::string cache;
     std::string json;
 };
@@ -65,6 +68,8 @@ std::optional<Options> parse(int argc, char** argv) {
             options.check = false;
         else if (arg == "--kernels")
             options.kernels = true;
+        else if (arg == "--first-touch")
+            options.first_touch = true;
         else if (arg == "--sweep")
             options.sweep = true;
         else if (const auto rounds = value("--rounds="))
@@ -105,14 +110,16 @@ class Bench {
     Bench(const Options& options, Device& device, Compiler& compiler)
         : options_(options),
           device_(device),
+          pool_(device),
           modules_(device, compiler, {.folder = options.cache}),
           threads_(static_cast<int>(std::max(1U, std::thread::hardware_concurrency()))),
-          columns_(device, threads_),
+          columns_(device, threads_, UINT64_MAX, &modules_),
           inputs_(open_ssb(options.directory)) {}
 
     bool run() {
         const auto rows = static_cast<double>(inputs_.tables[0].files[0].reader->row_count());
         fmt::print("{}, {} rows\n", device_.facts().name, static_cast<int64_t>(rows));
+        if (!touch_first()) return true;
         fmt::print("{:5} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}  {}\n", "query", "load ms",
                    "compile ms", "device ms", "total ms", "cpu ms", "answer", "kernel");
         bool right = true;
@@ -144,6 +151,18 @@ class Bench {
     }
 
   private:
+    // Measures how fast columns come to the device; false if that is all that is wanted.
+    bool touch_first() {
+        // Others are decoded by the host, for long.
+        if (inputs_.tables[0].files[0].reader->format_name() != "arrow") return true;
+        touched_ =
+            measure_first_touch(device_, modules_, inputs_.tables[0], threads_, options_.rounds);
+        fmt::print("{}\n", to_line(touched_));
+        std::fflush(stdout);
+        if (options_.first_touch && !options_.json.empty()) write_json();
+        return !options_.first_touch;
+    }
+
     // Prints the ways to write a kernel that are faster than the one that is chosen.
     bool sweep(const SsbQuery& query, const Line& chosen) {
         struct Way {
@@ -164,6 +183,7 @@ class Bench {
         bool right = true;
         for (const Way& way : ways) {
             DeviceContext context{device_, modules_, columns_, way.choices};
+            context.pool = &pool_;
             std::vector<double> device;
             std::string kernel;
             try {
@@ -202,11 +222,13 @@ class Bench {
         Line line;
         line.name = query.name;
         DeviceContext context{device_, modules_, columns_};
+        context.pool = &pool_;
         std::vector<std::string> found;
         std::vector<double> device;
         std::vector<double> total;
         for (int round = 0; round <= options_.rounds; ++round) {
             RunTimes times;
+            times.detailed = round == 0 || options_.kernels;
             const auto rows = run_aggregate(context, query.aggregate, inputs_, &times);
             if (round == 0) {
                 found = rows_of(*rows, query.aggregate.output.size());
@@ -239,7 +261,12 @@ class Bench {
     void write_json() const {
         std::FILE* file = std::fopen(options_.json.c_str(), "w");
         if (file == nullptr) return;
-        fmt::print(file, "{{\"device\": \"{}\", \"queries\": [\n", device_.facts().name);
+        fmt::print(file,
+                   "{{\"device\": \"{}\", \"first_touch\": {{\"bytes\": {}, \"seconds\": {:.4f}, "
+                   "\"first_seconds\": {:.4f}, \"gb_per_second\": {:.2f}, "
+                   "\"link_gb_per_second\": {:.2f}}}, \"queries\": [\n",
+                   device_.facts().name, touched_.bytes, touched_.again, touched_.first,
+                   touched_.rate() / 1e9, touched_.link / 1e9);
         for (size_t i = 0; i < lines_.size(); ++i)
             fmt::print(file,
                        "{{\"query\": \"{}\", \"load_ms\": {:.3f}, \"compile_ms\": {:.3f}, "
@@ -252,10 +279,12 @@ class Bench {
 
     const Options& options_;
     Device& device_;
+    DevicePool pool_;
     ModuleCache modules_;
     int threads_;
     ColumnStore columns_;
     exec::Inputs inputs_;
+    FirstTouch touched_;
     std::vector<Line> lines_;
 };
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -106,6 +107,28 @@ class ColumnReader {
     virtual ReadProfile profile() const = 0;
 };
 
+/// Bytes of a file.
+struct FileRange {
+    uint64_t offset = 0;
+    uint64_t length = 0;
+};
+
+/// Where the rows of one column of one row group lie in the file as they are: little-endian and not
+/// compressed. Ranges lie within the file as it was when it was opened, and are exactly as long as
+/// the rows need.
+struct RawColumn {
+    enum class Shape : uint8_t {
+        kBits,   ///< a bit a row, the first in the lowest
+        kFixed,  ///< `width` bytes a row, a value of the column's type
+        kCodes  ///< `width` bytes a row, which index the column's dictionary if the row has a value
+    };
+    Shape shape = Shape::kFixed;
+    int width = 0;
+    bool is_signed = false;  ///< kCodes
+    FileRange values;
+    FileRange validity;  ///< a bit a row that has a value; empty: all have one
+};
+
 /// An open data file. Thread safe after open: several threads may open columns of it at once.
 /// Errors carry the file's path, the row group and the column.
 class TableReader {
@@ -133,6 +156,14 @@ class TableReader {
     virtual std::vector<column::KeyValue> row_group_metadata(int64_t row_group) const = 0;
     /// Describes the leaf columns of a row group.
     virtual std::vector<ChunkInfo> chunks(int64_t row_group) const = 0;
+
+    /// Returns where a column's bytes lie, or nothing if they are not there as they are; also if
+    /// something is wrong with them, which open_column() finds. Does not touch them.
+    virtual std::optional<RawColumn> raw_column(int64_t row_group, int column) const {
+        static_cast<void>(row_group);
+        static_cast<void>(column);
+        return std::nullopt;
+    }
 
     virtual std::unique_ptr<ColumnReader> open_column(int64_t row_group, int column,
                                                       const ReadOptions& options) const = 0;

@@ -293,6 +293,51 @@ class ChunkLister {
     std::vector<ChunkInfo> chunks_;
 };
 
+// Shortens a buffer to what rows need of it; false if it is shorter, or lies beyond the file's end.
+bool cut(const BufferPlace& place, uint64_t bytes, uint64_t file_size, format::FileRange& range) {
+    if (place.length < bytes || place.offset > file_size || bytes > file_size - place.offset)
+        return false;
+    range = {place.offset, bytes};
+    return true;
+}
+
+// As ArrayLoader sees the buffers.
+std::optional<format::RawColumn> read_raw(const BatchHeader& header, const Layout& layout,
+                                          int64_t rows, uint64_t file_size) {
+    using Raw = format::RawColumn;
+    Raw raw;
+    switch (layout.shape) {
+        case Shape::kBits:
+            raw.shape = Raw::Shape::kBits;
+            break;
+        case Shape::kFixed:
+            raw.shape = Raw::Shape::kFixed;
+            break;
+        case Shape::kDictionary:
+            if (!gives_codes(layout)) return std::nullopt;
+            raw.shape = Raw::Shape::kCodes;
+            break;
+        default:
+            return std::nullopt;
+    }
+    raw.width = layout.value_width;
+    raw.is_signed = layout.index_signed;
+    const BatchHeader::Node node = header.node(layout.first_node);
+    if (header.codec() != codec::Codec::kNone || node.length != rows) return std::nullopt;
+    const auto count = static_cast<uint64_t>(rows);
+    const uint64_t bits = count / 8 + (count % 8 != 0 ? 1 : 0);
+    const bool is_bits = raw.shape == Raw::Shape::kBits;
+    if (!is_bits && (raw.width <= 0 || count > UINT64_MAX / static_cast<uint64_t>(raw.width)))
+        return std::nullopt;
+    const int32_t first = header.first_buffer(layout);
+    const uint64_t bytes = is_bits ? bits : count * static_cast<uint64_t>(raw.width);
+    if (!cut(header.buffer(first + 1), bytes, file_size, raw.values)) return std::nullopt;
+    const BufferPlace validity = header.buffer(first);
+    if (node.null_count == 0 || (node.null_count < 0 && validity.length == 0)) return raw;
+    if (!cut(validity, bits, file_size, raw.validity)) return std::nullopt;
+    return raw;
+}
+
 class ArrowTableReader final : public format::TableReader {
   public:
     ArrowTableReader(std::shared_ptr<io::File> file, const format::OpenOptions& options)
@@ -347,6 +392,17 @@ class ArrowTableReader final : public format::TableReader {
                                end(static_cast<int>(i)));
                 return lister.take();
             });
+    }
+
+    std::optional<format::RawColumn> raw_column(int64_t row_group, int column) const override {
+        check(row_group, column);
+        if (table_->container.schema.big_endian) return std::nullopt;
+        try {
+            return read_raw(*table_->header(row_group), layout(column), batch(row_group).rows,
+                            table_->source.size());
+        } catch (const base::Error&) {
+            return std::nullopt;
+        }
     }
 
     std::unique_ptr<format::ColumnReader> open_column(

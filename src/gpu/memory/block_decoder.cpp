@@ -8,6 +8,8 @@ namespace loom::gpu {
 
 namespace {
 
+constexpr int64_t kExpectedRows = int64_t{1} << 20;
+
 int64_t integer_at(const exec::Vector& vector, plan::Physical physical, int64_t row) {
     switch (physical) {
         case plan::Physical::kBool:
@@ -25,8 +27,10 @@ int64_t integer_at(const exec::Vector& vector, plan::Physical physical, int64_t 
 
 DecodedBlock BlockDecoder::decode(const exec::ScanFile& file, const BlockRows& block, int column) {
     DecodedBlock out;
-    out.values.reserve(static_cast<size_t>(block.rows));
-    out.valid.assign(static_cast<size_t>(block.rows + 7) / 8, 0);
+    // A file may state more rows than it has.
+    const auto expected = static_cast<size_t>(std::min(block.rows, kExpectedRows));
+    out.values.reserve(expected);
+    out.valid.reserve((expected + 7) / 8);
     const exec::ScanFile::Column& bound = file.columns[static_cast<size_t>(column)];
     if (bound.field < 0) {
         const bool known = bound.value.known();
@@ -53,6 +57,7 @@ DecodedBlock BlockDecoder::decode(const exec::ScanFile& file, const BlockRows& b
 
 void BlockDecoder::put(DecodedBlock& out, bool valid, int64_t value) {
     const size_t row = out.values.size();
+    if (row % 8 == 0) out.valid.push_back(0);
     if (valid)
         out.valid[row / 8] |= static_cast<uint8_t>(1U << row % 8);
     else

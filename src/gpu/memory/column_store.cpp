@@ -25,6 +25,9 @@ std::string dictionary_name(const exec::ScanFile& file, int column) {
     return folder.string() + "\n" + field;
 }
 
+// Of the memory that is free: for bytes of files that are to be encoded.
+constexpr uint64_t kRawShare = 4;
+
 bool same_encoding(const ColumnLayout& a, const ColumnLayout& b) {
     return a.encoding == b.encoding && a.bits == b.bits;
 }
@@ -45,8 +48,12 @@ ColumnLayout choose_layout(const ColumnShape& shape,
 
 }  // namespace
 
-ColumnStore::ColumnStore(Device& device, int threads, uint64_t most_bytes)
-    : device_(device), threads_(threads), most_bytes_(most_bytes) {}
+ColumnStore::ColumnStore(Device& device, int threads, uint64_t most_bytes, ModuleCache* modules)
+    : device_(device),
+      threads_(threads),
+      most_bytes_(most_bytes),
+      modules_(modules),
+      rings_(device) {}
 
 std::vector<ColumnStore::Key> ColumnStore::keys_of(const exec::TableSource& table, int column,
                                                    plan::Type type) {
@@ -112,13 +119,84 @@ std::shared_ptr<const DeviceColumn> ColumnStore::find(const exec::TableSource& t
 
 std::shared_ptr<const DeviceColumn> ColumnStore::get(const exec::TableSource& table, int column,
                                                      plan::Type type, const Check& check) {
-    const std::vector<Key> keys = keys_of(table, column, type);
-    if (auto there = find(keys, type)) return there;
+    return get_all({{&table, column, type}}, check)[0];
+}
+
+std::vector<std::shared_ptr<const DeviceColumn>> ColumnStore::get_all(
+    const std::vector<Wanted>& wanted, const Check& check) {
+    std::vector<std::shared_ptr<const DeviceColumn>> result(wanted.size());
+    const auto find_all = [&] {
+        for (size_t i = 0; i < wanted.size(); ++i)
+            if (result[i] == nullptr)
+                result[i] = find(*wanted[i].table, wanted[i].column, wanted[i].type);
+        return std::find(result.begin(), result.end(), nullptr) == result.end();
+    };
+    if (find_all()) return result;
     const std::scoped_lock loading(loading_);
     // Somebody else may have been waiting for the same.
-    if (auto there = find(keys, type)) return there;
-    return load(
-        table, column, type, keys, check != nullptr ? check : [] {});
+    if (find_all()) return result;
+    const Check called = check != nullptr ? check : [] {};
+    if (modules_ != nullptr) {
+        load_raw(wanted, result, called);
+        if (find_all()) return result;
+    }
+    for (size_t i = 0; i < wanted.size(); ++i) {
+        if (result[i] != nullptr) continue;
+        const auto& [table, column, type] = wanted[i];
+        const std::vector<Key> keys = keys_of(*table, column, type);
+        result[i] = find(keys, type);
+        if (result[i] == nullptr) result[i] = load(*table, column, type, keys, called);
+    }
+    return result;
+}
+
+// Loads what kernels can encode. Whatever is missing then, also where a program of kernels cannot
+// be had, is loaded by load().
+void ColumnStore::load_raw(const std::vector<Wanted>& wanted,
+                           const std::vector<std::shared_ptr<const DeviceColumn>>& there_already,
+                           const Check& check) {
+    std::vector<RawRequest> requests;
+    std::vector<std::vector<Key>> keys;
+    std::vector<Files> files;
+    for (size_t w = 0; w < wanted.size(); ++w) {
+        const Wanted& each = wanted[w];
+        std::vector<Key> of = keys_of(*each.table, each.column, each.type);
+        if (there_already[w] != nullptr || std::find(keys.begin(), keys.end(), of) != keys.end())
+            continue;
+        Files there = held(of);
+        RawRequest request;
+        request.table = each.table;
+        request.column = each.column;
+        request.type = each.type;
+        if (each.type.id == plan::TypeId::kText)
+            request.texts = dictionary(*each.table, each.column, there);
+        for (size_t i = 0; i < there.size(); ++i)
+            if (there[i] == nullptr) request.files.push_back(static_cast<int>(i));
+        requests.push_back(std::move(request));
+        keys.push_back(std::move(of));
+        files.push_back(std::move(there));
+    }
+    RawLoader::Hooks hooks;
+    hooks.check = check;
+    hooks.choose = [&](size_t request, ColumnShape shape) {
+        for (const auto& file : files[request])
+            if (file != nullptr) shape.add(file->shape);
+        return choose_layout(shape, files[request]);
+    };
+    hooks.make_room = [&](uint64_t bytes) { make_room(bytes); };
+    hooks.made = [&](size_t request) {
+        Files& of = files[request];
+        for (size_t i = 0; i < requests[request].files.size(); ++i)
+            of[static_cast<size_t>(requests[request].files[i])] = requests[request].made[i];
+        keep(*requests[request].table, requests[request].column, keys[request], of, 0);
+    };
+    try {
+        RawLoader loader(device_, *modules_, rings_, threads_, device_.memory().free / kRawShare,
+                         hooks);
+        loader.load(requests);
+    } catch (const DeviceError& error) {
+        if (error.kind() == DeviceError::Kind::kLost) throw;
+    }
 }
 
 std::shared_ptr<const DeviceColumn> ColumnStore::load(const exec::TableSource& table, int column,
@@ -158,7 +236,7 @@ std::shared_ptr<const DeviceColumn> ColumnStore::load(const exec::TableSource& t
             drop(UINT64_MAX);
         }
     }
-    keep(table, column, keys, files);
+    keep(table, column, keys, files, 1);
     return make_column(type, std::move(files));
 }
 
@@ -182,7 +260,7 @@ std::shared_ptr<TextDictionary> ColumnStore::dictionary(const exec::TableSource&
 }
 
 void ColumnStore::keep(const exec::TableSource& table, int column, const std::vector<Key>& keys,
-                       const Files& files) {
+                       const Files& files, uint64_t uses) {
     Files old;  // is gone when the lock is
     const std::scoped_lock lock(mutex_);
     const Clock::time_point now = Clock::now();
@@ -199,7 +277,7 @@ void ColumnStore::keep(const exec::TableSource& table, int column, const std::ve
         entry.path = file.reader->file().path();
         entry.field =
             field < 0 ? "" : file.reader->schema().fields[static_cast<size_t>(field)].name;
-        ++entry.uses;
+        entry.uses += uses;
         entry.last = uses_;
         entry.used = now;
     }

@@ -11,7 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "gpu/driver/module_cache.h"
 #include "gpu/memory/device_table.h"
+#include "gpu/memory/raw_loader.h"
 
 namespace loom::gpu {
 
@@ -24,13 +26,25 @@ class ColumnStore {
     /// Called now and then while columns are loaded; what it throws ends that.
     using Check = std::function<void()>;
 
-    /// Keeps `most_bytes` bytes of columns at most.
-    ColumnStore(Device& device, int threads, uint64_t most_bytes = UINT64_MAX);
+    /// A column of a table that somebody wants.
+    struct Wanted {
+        const exec::TableSource* table = nullptr;
+        int column = 0;
+        plan::Type type;
+    };
+
+    /// Keeps `most_bytes` bytes of columns at most. With `modules`, of the same device, kernels
+    /// encode what files hold as plain bytes; else the host does.
+    ColumnStore(Device& device, int threads, uint64_t most_bytes = UINT64_MAX,
+                ModuleCache* modules = nullptr);
 
     /// Returns a column of a table; what of it is not there is loaded. As long as the result lives,
     /// nobody drops it. Raises as FileLoader does, and DeviceError (kMemory) if there is no room.
     std::shared_ptr<const DeviceColumn> get(const exec::TableSource& table, int column,
                                             plan::Type type, const Check& check = nullptr);
+    /// Returns columns of one request, which are loaded together.
+    std::vector<std::shared_ptr<const DeviceColumn>> get_all(const std::vector<Wanted>& wanted,
+                                                             const Check& check = nullptr);
     /// Returns such a column if it is there, else nullptr; does not wait.
     std::shared_ptr<const DeviceColumn> find(const exec::TableSource& table, int column,
                                              plan::Type type);
@@ -88,10 +102,13 @@ class ColumnStore {
     std::shared_ptr<const DeviceColumn> load(const exec::TableSource& table, int column,
                                              plan::Type type, const std::vector<Key>& keys,
                                              const Check& check);
+    void load_raw(const std::vector<Wanted>& wanted,
+                  const std::vector<std::shared_ptr<const DeviceColumn>>& there_already,
+                  const Check& check);
     std::shared_ptr<TextDictionary> dictionary(const exec::TableSource& table, int column,
                                                Files& files);
     void keep(const exec::TableSource& table, int column, const std::vector<Key>& keys,
-              const Files& files);
+              const Files& files, uint64_t uses);
     void make_room(uint64_t bytes);
     template <typename Choose>
     uint64_t drop_some(const Choose& choose);
@@ -99,6 +116,8 @@ class ColumnStore {
     Device& device_;
     int threads_;
     uint64_t most_bytes_;
+    ModuleCache* modules_;
+    UploadRings rings_;
     std::mutex loading_;  // one column at a time, on all threads
     mutable std::mutex mutex_;
     Entries entries_;

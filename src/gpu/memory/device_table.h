@@ -34,11 +34,12 @@ struct FileColumn {
         BlockView view;    ///< with device addresses; its base is a table's matter
         int64_t base = 0;  ///< what its offsets are counted from, if it has values
         bool has_values = false;
-        DeviceMemory memory;
+        DeviceMemory memory;  ///< or a part of the column's
     };
     ColumnShape shape;
     ColumnLayout layout;
     std::vector<Block> blocks;
+    DeviceMemory memory;
     std::shared_ptr<TextDictionary> texts;  ///< of a column of texts
     int64_t rows = 0;
     uint64_t bytes = 0;  ///< in device memory

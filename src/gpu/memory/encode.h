@@ -25,6 +25,11 @@ struct Values {
 /// What the values of a column need, over one block or many.
 class ColumnShape {
   public:
+    ColumnShape() = default;
+    /// As add() finds it; `min` above `max`: no values.
+    ColumnShape(int64_t min, int64_t max, int tile_bits, bool has_nulls)
+        : min_(min), max_(max), tile_bits_(tile_bits), has_nulls_(has_nulls) {}
+
     /// Looks at further rows, which begin a new block.
     void add(const Values& values);
     void add(const ColumnShape& other);

@@ -132,6 +132,7 @@ class Run {
     void bind() {
         bound_.resize(program_.pipelines.size());
         const std::vector<std::vector<bool>> used = used_slots();
+        if (!context_.only_prepared) load_all(used);
         for (size_t i = 0; i < bound_.size(); ++i) bind(program_.pipelines[i], bound_[i], used[i]);
         place_tables();
     }
@@ -220,6 +221,21 @@ class Run {
         make_spans(blocks, pipeline, bound);
         bound.data.parameters = inputs_.parameters;
         bound.data.span_count = static_cast<uint32_t>(bound.spans.size());
+    }
+
+    // Brings all columns to the device, together.
+    void load_all(const std::vector<std::vector<bool>>& used) {
+        std::vector<ColumnStore::Wanted> wanted;
+        for (size_t i = 0; i < used.size(); ++i) {
+            const Pipeline& pipeline = program_.pipelines[i];
+            for (size_t s = 0; s < used[i].size(); ++s) {
+                const Slot& slot = pipeline.slots[s];
+                if (slot.kind == Slot::Kind::kScan && used[i][s] && can_hold(slot.type))
+                    wanted.push_back({&inputs_.tables[static_cast<size_t>(pipeline.table)],
+                                      slot.index, slot.type});
+            }
+        }
+        loaded_ = context_.columns.get_all(wanted, [this] { check_watch(); });
     }
 
     std::shared_ptr<const DeviceColumn> load(const exec::TableSource& table, const Slot& slot) {
@@ -468,6 +484,7 @@ class Run {
     uint64_t tables_bytes_ = 0;
     uint8_t* staging_ = nullptr;  // of pinned memory
     uint64_t staging_bytes_ = 0;
+    std::vector<std::shared_ptr<const DeviceColumn>> loaded_;  // so that nobody drops them
     std::vector<Bound> bound_;
     std::unique_ptr<BuildSides> builds_;
     std::unique_ptr<Groups> groups_;

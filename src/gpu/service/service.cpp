@@ -94,7 +94,7 @@ Service::Service(Device& device, Compiler& compiler, const ServiceOptions& optio
     // Of what columns leave half may stay with runs that have ended.
     : device_(device, {.idle_bytes = free_share(device, (1 - options.column_share) / 2)}),
       modules_(device_, compiler, {.folder = options.cache}),
-      columns_(device_, options.threads, free_share(device_, options.column_share)),
+      columns_(device_, options.threads, free_share(device_, options.column_share), &modules_),
       longest_run_(options.longest_run),
       free_runs_(options.concurrent) {
     preparing_ = std::jthread([this](const std::stop_token& stop) { prepare_in_turn(stop); });
