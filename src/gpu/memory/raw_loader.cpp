@@ -421,9 +421,21 @@ void RawLoader::allocate(Column& column) {
         spare_.erase(fits);
         return;
     }
-    spare_.clear();
-    try {
+    const auto make = [&] {
         column.memory = DeviceMemory(device_, std::max<uint64_t>(column.bytes, 256));
+    };
+    // Freeing memory makes a driver wait for all that is on its way.
+    uint64_t kept = 0;
+    for (const DeviceMemory& memory : spare_) kept += memory.bytes();
+    if (kept > most_bytes_ - std::min(most_bytes_, held_)) spare_.clear();
+    try {
+        try {
+            return make();
+        } catch (const DeviceError& error) {
+            if (error.kind() != DeviceError::Kind::kMemory || spare_.empty()) throw;
+        }
+        spare_.clear();
+        make();
     } catch (const DeviceError& error) {
         if (error.kind() != DeviceError::Kind::kMemory) throw;
         column.left = true;
@@ -497,13 +509,9 @@ class RawLoader::Finish {
 
     std::vector<RawShape> shapes(Module& module) {
         put_tables();
-        const uint64_t bytes = blocks_.size() * sizeof(RawShape);
-        const DeviceMemory memory(device_, bytes);
-        parameters_.shapes = pointer<RawShape>(memory.address());
-        stream_.fill(memory.address(), 0, bytes);
         launch(module, "raw_shapes");
         std::vector<RawShape> shapes(blocks_.size());
-        stream_.download(shapes.data(), memory.address(), bytes);
+        stream_.download(shapes.data(), shapes_at_, shapes.size() * sizeof(RawShape));
         stream_.wait();
         return shapes;
     }
@@ -548,6 +556,9 @@ class RawLoader::Finish {
         stream_.wait();
     }
 
+    /// Returns the memory of dictionaries, pieces and blocks. Nothing uses it any more.
+    DeviceMemory take_tables() { return std::move(tables_); }
+
   private:
     struct Sizes {
         uint64_t data = 0;
@@ -579,7 +590,8 @@ class RawLoader::Finish {
         const uint64_t pieces_at = places.bytes();
         const uint64_t blocks_at = pieces_at + aligned(pieces.size() * sizeof(RawPiece));
         const uint64_t bytes = blocks_at + aligned(blocks_.size() * sizeof(RawBlock));
-        tables_ = DeviceMemory(device_, bytes);
+        const uint64_t shapes_bytes = blocks_.size() * sizeof(RawShape);
+        tables_ = DeviceMemory(device_, bytes + shapes_bytes);
         for (size_t i = 0; i < pieces.size(); ++i)
             if (dictionaries[i] < entries.size())
                 pieces[i].entries =
@@ -588,6 +600,9 @@ class RawLoader::Finish {
         places.add(blocks_);
         stream_.upload(tables_.address(), places.content().data(), bytes);
         stream_.wait();
+        shapes_at_ = tables_.address() + bytes;
+        stream_.fill(shapes_at_, 0, shapes_bytes);
+        parameters_.shapes = pointer<RawShape>(shapes_at_);
         blocks_at_ = tables_.address() + blocks_at;
         parameters_.blocks = pointer<const RawBlock>(blocks_at_);
         parameters_.pieces = pointer<const RawPiece>(tables_.address() + pieces_at);
@@ -653,6 +668,7 @@ class RawLoader::Finish {
     RawColumnParameters parameters_;
     DeviceMemory tables_;
     DeviceAddress blocks_at_ = 0;
+    DeviceAddress shapes_at_ = 0;
     std::vector<RawBlock> blocks_;
     const std::vector<RawShape>* shapes_ = nullptr;
     ColumnLayout layout_;
@@ -685,6 +701,7 @@ void RawLoader::finish(Column& column, UploadRing& ring) {
     const ColumnLayout layout = hooks_.choose(column.number, shape);
     hooks_.make_room(work.plan(shapes, layout));
     work.encode(*module, made);
+    tables_.push_back(work.take_tables());
     for (const int file : column.request.files) {
         // A file without rows has no blocks.
         std::shared_ptr<FileColumn>& of = made[file];

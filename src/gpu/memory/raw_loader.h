@@ -23,7 +23,7 @@ namespace loom::gpu {
 /// filled. For one thread at a time.
 class UploadRing {
   public:
-    static constexpr uint64_t kChunkBytes = uint64_t{2} << 20;
+    static constexpr uint64_t kChunkBytes = uint64_t{1} << 20;
     static constexpr size_t kChunks = 2;
 
     explicit UploadRing(Device& device);
@@ -124,8 +124,9 @@ class RawLoader {
     uint64_t most_bytes_;
     const Hooks& hooks_;
 
-    std::mutex finishing_;
-    std::mutex mutex_;  // of what follows
+    std::mutex finishing_;              // one column at a time
+    std::vector<DeviceMemory> tables_;  // of those that are finished; freed in the end
+    std::mutex mutex_;                  // of what follows
     std::condition_variable changed_;
     std::vector<std::unique_ptr<Column>> columns_;
     size_t admitted_ = 0;  // so many of them
