@@ -1,7 +1,10 @@
 // What the writer writes, the reader reads, for every type and layout.
 
+#include <cstring>
+
 #include <gtest/gtest.h>
 
+#include "base/bitmap.h"
 #include "format/arrow/reader.h"
 #include "format/arrow/test_columns.h"
 #include "format/arrow/writer.h"
@@ -263,6 +266,58 @@ TEST(Writer, KeepsMetadataAndExtensions) {
     EXPECT_EQ(read.find_metadata("min_values"), nullptr);
     EXPECT_EQ(table->schema().metadata[0], (column::KeyValue{"a", "b"}));
     EXPECT_EQ(table->schema().metadata[1], (column::KeyValue{"c", "d"}));
+}
+
+// Bytes of a file are what readers hand out, for all that is held as fixed widths.
+TEST(RawColumns, AreWhatIsRead) {
+    const column::Schema schema = every_layout();
+    std::vector<Column> columns;
+    for (const Field& f : schema.fields)
+        columns.push_back(testing::random_column(f.type, 300, 0.2, 9));
+    for (const bool stream : {false, true}) {
+        const Case c{300, 0.2, stream, codec::Codec::kNone};
+        const std::string bytes = write_file(schema, columns, c, 130);
+        const auto table = open(io::memory_file("test", bytes), {});
+        const auto* file = reinterpret_cast<const uint8_t*>(bytes.data());
+        int found = 0;
+        for (int64_t group = 0; group < table->row_group_count(); ++group)
+            for (int i = 0; i < static_cast<int>(schema.fields.size()); ++i) {
+                const auto raw = table->raw_column(group, i);
+                if (!raw) continue;
+                SCOPED_TRACE(schema.fields[static_cast<size_t>(i)].name);
+                ++found;
+                const int64_t rows = table->row_group_rows(group);
+                const auto reader = table->open_column(group, i, {});
+                const ColumnView view = reader->read(0, rows);
+                const uint8_t* values = file + raw->values.offset;
+                const bool codes = raw->shape == format::RawColumn::Shape::kCodes;
+                EXPECT_EQ(codes, view.encoding == Encoding::kDictionary);
+                for (int64_t row = 0; row < rows; ++row) {
+                    const bool null = raw->validity.length != 0 &&
+                                      !base::bit_at(file + raw->validity.offset, row);
+                    ASSERT_EQ(null, view.is_null(row));
+                    if (null) continue;
+                    if (raw->shape == format::RawColumn::Shape::kBits) {
+                        EXPECT_EQ(base::bit_at(values, row), base::bit_at(view.as<uint8_t>(), row));
+                    } else if (codes) {
+                        uint64_t code = 0;
+                        std::memcpy(&code, values + row * raw->width,
+                                    static_cast<size_t>(raw->width));
+                        EXPECT_EQ(code, view.code(row));
+                    } else {
+                        EXPECT_EQ(std::memcmp(values + row * raw->width,
+                                              view.as<uint8_t>() + row * raw->width,
+                                              static_cast<size_t>(raw->width)),
+                                  0);
+                    }
+                }
+            }
+        EXPECT_GT(found, 3 * 30);
+    }
+    const Case packed{300, 0.2, false, codec::Codec::kZstd};
+    const auto table = open(io::memory_file("test", write_file(schema, columns, packed, 130)), {});
+    for (int i = 0; i < static_cast<int>(schema.fields.size()); ++i)
+        EXPECT_FALSE(table->raw_column(0, i).has_value());
 }
 
 TEST(Writer, RefusesNarrowDictionaries) {

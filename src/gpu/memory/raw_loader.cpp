@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "base/error.h"
 #include "base/parallel.h"
 #include "exec/fault.h"
+#include "exec/scan/load.h"
 #include "gpu/memory/raw_conversion.h"
 
 namespace loom::gpu {

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "exec/query.h"
-#include "exec/scan/load.h"
 #include "gpu/driver/device.h"
 #include "gpu/driver/module_cache.h"
 #include "gpu/memory/device_table.h"
