@@ -328,8 +328,20 @@ bool TileWriter::can_fault(const Expr& expr) const {
     return !expressions_.is_looked_up(expr) && expressions_.facts().can_fault(expr);
 }
 
+void TileWriter::refuse_null_keys() const {
+    for (size_t i = 0; i < pipeline_.joins.size(); ++i) {
+        const PipelineJoin& join = pipeline_.joins[i];
+        if (join.null_aware &&
+            (table(static_cast<int>(i)).nullable_keys ||
+             std::any_of(join.keys.begin(), join.keys.end(),
+                         [&](const Expr& key) { return expressions_.facts().may_be_null(key); })))
+            throw NotInKernels{"NOT IN of values that may be NULL"};
+    }
+}
+
 // Tests of a tile cannot fault, so that their order is free as far as nothing before them can.
 void TileWriter::plan_steps() {
+    refuse_null_keys();
     // More rows than these are not worth a test of their own before the row is taken.
     constexpr double kSelective = 0.9;
     bool faults = false;
@@ -356,7 +368,10 @@ void TileWriter::plan_steps() {
             continue;
         }
         if (step.kind == PipelineStep::Kind::kCompute) {
-            if (!can_fault(step.predicate)) continue;
+            // Texts have been computed for the whole dictionary.
+            if (plan::physical(step.predicate.type) == plan::Physical::kBytes ||
+                !can_fault(step.predicate))
+                continue;
             faults = true;
             tail_.push_back(&step);
             continue;
@@ -366,7 +381,9 @@ void TileWriter::plan_steps() {
         if (stage && stage->selectivity < kSelective) {
             tests.push_back(*stage);
             tested_.insert(step.join);
-            if (!sink_reads_code(step.join) && join.conditions.empty()) continue;
+            if (!sink_reads_code(step.join) && join.conditions.empty() &&
+                !table(step.join).has_lists())
+                continue;
         }
         for (const Expr& condition : join.conditions) faults = faults || can_fault(condition);
         tail_.push_back(&step);

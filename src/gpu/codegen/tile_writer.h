@@ -118,6 +118,7 @@ class TileWriter {
     std::optional<Stage> membership(const PipelineStep& step) const;
     StageCost cost(const Stage& stage) const;
     bool can_fault(const plan::Expr& expr) const;
+    void refuse_null_keys() const;
     void plan_steps();
     bool needed_in_tail(int slot) const;
 
@@ -138,6 +139,7 @@ class TileWriter {
     /// What of a join is to be done still.
     enum class Part : uint8_t { kAll, kKey, kConditions };
     void take_join(int join, std::string_view leave, Part part);
+    bool take_list(int join, std::string_view leave, Part part);
     void find(int join, std::string_view leave);
     bool reads_early() const;
     std::vector<int> tail_joins() const;

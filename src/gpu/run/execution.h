@@ -40,6 +40,9 @@ struct DeviceContext {
     KernelChoices choices = {};
     bool only_prepared = false;  ///< raises NotPrepared instead of loading and compiling
     RunWatch* watch = nullptr;  ///< or null; looked at before each block of a file, and each kernel
+    /// Which build sides have several rows of a key, as duplicate_bit() says, for each aggregate of
+    /// a run: what is known before it, and more so behind it. Or null.
+    std::vector<uint32_t>* duplicates = nullptr;
 };
 
 /// What a run would have to wait for.

@@ -1,5 +1,6 @@
 #include "gpu/service/service.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -22,6 +23,7 @@ constexpr milliseconds kBeat{300};
 constexpr size_t kMostReaders = 1000;
 constexpr size_t kMostWaiting = 64;
 constexpr size_t kMostHopeless = 1000;
+constexpr size_t kMostDuplicates = 1000;
 // A run without memory is tried again so often, and columns make room for it.
 constexpr int kMemoryTries = 3;
 
@@ -166,9 +168,22 @@ Service::Answer Service::run_once(const RunRequest& request, RunWatch& watch) {
     DeviceContext context{device_, modules_, columns_};
     context.only_prepared = request.prepared;
     context.watch = &watch;
+    std::vector<uint32_t> duplicates;
+    {
+        const std::scoped_lock lock(mutex_);
+        const auto known = duplicates_.find(request.plan);
+        if (known != duplicates_.end()) duplicates = known->second;
+    }
+    context.duplicates = &duplicates;
     try {
         RunTimes times;
         const std::unique_ptr<DeviceRows> rows = run_aggregate(context, aggregate, inputs, &times);
+        if (std::any_of(duplicates.begin(), duplicates.end(),
+                        [](uint32_t builds) { return builds != 0; })) {
+            const std::scoped_lock lock(mutex_);
+            if (duplicates_.size() >= kMostDuplicates) duplicates_.clear();
+            duplicates_[request.plan] = std::move(duplicates);
+        }
         std::string body = encode_rows(*rows, aggregate.output);
         body.append(reinterpret_cast<const char*>(&times.device), sizeof times.device);
         return {FrameKind::kRows, std::move(body)};

@@ -81,6 +81,8 @@ class Service {
     std::deque<std::string> waiting_;  ///< requests, encoded, for their columns and kernels alone
     std::set<std::string> coming_;     ///< those that wait or run so
     std::map<std::string, std::string> hopeless_;  ///< those that are no use, and why
+    /// Of plans: DeviceContext::duplicates.
+    std::map<std::string, std::vector<uint32_t>> duplicates_;
 
     std::jthread preparing_;
     std::jthread beating_;
