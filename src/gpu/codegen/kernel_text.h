@@ -186,7 +186,9 @@ struct BlockLimits {
 /// How the kernel of an aggregate goes about it. What is left open is chosen by what there is to
 /// do; benchmarks try the others.
 struct KernelChoices {
-    std::optional<bool> carry;        ///< survivors take along what the tests of the tile have read
+    std::optional<bool> queue;  ///< survivors wait for a warp of them
+    std::optional<bool>
+        carry;  ///< of the queue: survivors take along what the tests of the tile have read
     std::optional<bool> ahead;        ///< the first column of the next tile is read early
     std::optional<int> blocks;        ///< of threads a multiprocessor: half of the registers with 2
     std::optional<int> stages;        ///< tests of whole tiles

@@ -443,8 +443,9 @@ void TileWriter::plan(SharedMemory& memory, uint32_t threads) {
     blocks_ = choices_.blocks.value_or(1);
     ahead_ = choices_.ahead.value_or(lane_words(stages_[0]) <=
                                      (stages_.size() > 1 ? kWordsAhead : kWordsAheadAlone));
+    queue_ = choices_.queue.value_or(true);
     // Bitmaps first: what they are asked is worth more than what goes along.
-    const uint32_t queue_bytes = kQueue * warps * 4;
+    const uint32_t queue_bytes = queue_ ? kQueue * warps * 4 : 0;
     for (Stage& stage : stages_) {
         if (stage.kind != Stage::Kind::kJoin) continue;
         const uint32_t bytes = bitmap_words(table(stage.join).span) * 4;
@@ -452,6 +453,7 @@ void TileWriter::plan(SharedMemory& memory, uint32_t threads) {
             table(stage.join).span / 8 <= kSharedBitmap && memory.fits(bytes + queue_bytes);
         if (stage.shared) stage.shared_at = memory.take(bytes);
     }
+    if (!queue_) return;
     queue_words_ = kQueue;
     if (choices_.carry.value_or(left_ * kTileRows >= kCarried))
         for (Stage& stage : stages_) {
@@ -663,10 +665,11 @@ void TileWriter::write_tiles() {
             "{};\n",
             stage, word32(stages_[stage].words_at), lane_words(stages_[stage]) * kWarp);
     }
-    body_ += fmt::format(
-        "uint32_t* const queue = reinterpret_cast<uint32_t*>(shared_memory() + {}) + warp * {};\n"
-        "uint32_t queued = 0;\n",
-        word32(queue_at_), queue_words_);
+    if (queue_)
+        body_ += fmt::format(
+            "uint32_t* const queue = reinterpret_cast<uint32_t*>(shared_memory() + {}) + warp * "
+            "{};\nuint32_t queued = 0;\n",
+            word32(queue_at_), queue_words_);
     open_spans();
     for (size_t i = 0; i < stages_.size(); ++i) prepare_stage(i);
     if (ahead_)
@@ -687,8 +690,18 @@ void TileWriter::write_tiles() {
         write_stage(i);
     }
     body_ += "}\n";
-    write_queue();
+    queue_ ? write_queue() : write_survivors();
     body_ += "if (!more) break;\n}\n}\n";
+}
+
+// Each lane takes its own survivors, which is best where little is left to do for them.
+void TileWriter::write_survivors() {
+    body_ +=
+        "for (; alive != 0; alive &= alive - 1) {\n"
+        "const uint32_t row = row_of(at, lowest_bit(alive), lane);\n";
+    slots_.restart();
+    take_row("continue;");
+    body_ += "}\n";
 }
 
 // Survivors wait in the warp's queue until there are 32 of them: then each lane takes one. What the

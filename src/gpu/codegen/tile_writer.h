@@ -132,6 +132,7 @@ class TileWriter {
     void test_range(const Stage& stage, size_t at, const ScanColumn& column);
     void open_spans();
     void write_tiles();
+    void write_survivors();
     void write_queue();
     size_t stage_of(int slot) const;
 
@@ -161,6 +162,7 @@ class TileWriter {
     std::vector<int> carried_;
     double left_ = 1;
     bool ahead_ = false;
+    bool queue_ = true;
     int names_ = 0;
     int blocks_ = 1;
     uint32_t threads_ = 0;

@@ -85,6 +85,7 @@ class Run {
             times->compile = compiled - bound;
             times->device = inner_times_.device + stream_->elapsed(from, to);
             times->total = milliseconds_since(begin);
+            times->shape = shape_;
             times->texts = std::move(inner_times_.texts);
             int mark = cleared_;
             for (Launch& launch : launches_) {
@@ -349,8 +350,15 @@ class Run {
             small.shared_bytes = limits.shared_bytes / kBuildBlocks;
             add_module(write_builds(builds, small));
         }
-        add_module(write_aggregate(*last().pipeline, last().data, groups_->table(), limits,
-                                   context_.choices));
+        const auto write = [&](const KernelChoices& choices) {
+            return write_aggregate(*last().pipeline, last().data, groups_->table(), limits,
+                                   choices);
+        };
+        KernelText own = write(context_.choices);
+        shape_ = std::hash<std::string>()(own.text);
+        const std::optional<KernelChoices> better =
+            context_.tuning != nullptr ? context_.tuning->find(shape_) : std::nullopt;
+        add_module(better ? write(*better) : std::move(own));
     }
 
     void add_module(KernelText kernels) {
@@ -483,6 +491,7 @@ class Run {
     std::vector<Loaded> modules_;  // of the build sides, if there are any, and of the last pipeline
     std::vector<Launch> launches_;
     int cleared_ = 0;  // a mark
+    size_t shape_ = 0;
     DeviceAddress* status_ = nullptr;
 };
 

@@ -15,6 +15,7 @@
 #include "gpu/driver/module_cache.h"
 #include "gpu/memory/column_store.h"
 #include "gpu/run/device_rows.h"
+#include "gpu/run/tuning.h"
 
 namespace loom::gpu {
 
@@ -38,6 +39,7 @@ struct DeviceContext {
     ModuleCache& modules;
     ColumnStore& columns;
     KernelChoices choices = {};
+    Tuning* tuning = nullptr;    ///< knows better choices; or null
     bool only_prepared = false;  ///< raises NotPrepared instead of loading and compiling
     RunWatch* watch = nullptr;  ///< or null; looked at before each block of a file, and each kernel
     /// Which build sides have several rows of a key, as duplicate_bit() says, for each aggregate of
@@ -67,6 +69,7 @@ struct RunTimes {
     double total = 0;
     std::vector<Launch> kernels;
     std::vector<std::string> texts;  ///< of the modules, in the order of their kernels
+    size_t shape = 0;                ///< of the last kernel: see Tuning
 };
 
 /// One run of an aggregate. Raises NotInKernels where the data are not as kernels need them,
