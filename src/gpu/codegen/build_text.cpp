@@ -120,8 +120,6 @@ class KeyWriter final : public BuildWriter {
             const std::string above = key_above(key, made_.origin, leave);
             body_ += fmt::format("const uint32_t x = static_cast<uint32_t>({});\n", above);
         }
-        if (made_.limits != 0)
-            body_ += fmt::format("room_at<KeyLimits>({})->add(x);\n", word(made_.limits));
         const std::string set =
             fmt::format("set_bit(room_at<uint32_t>({}), x)", word(made_.bitmap));
         body_ += made_.unique ? fmt::format("if ({}) {}", set, report_duplicate()) : set + ";\n";

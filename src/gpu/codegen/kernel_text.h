@@ -58,7 +58,6 @@ struct BuildTable {
     int64_t origin = 0;  ///< place 0; a multiple of 32
     uint64_t span = 0;   ///< places
     DeviceAddress bitmap = 0;
-    DeviceAddress limits = 0;     ///< KeyLimits of a small table; 0: not kept
     std::vector<KeyPart> hashed;  ///< instead of origin and bitmap
     DeviceAddress key_words = 0;
     DeviceAddress codes = 0;  ///< 0: none

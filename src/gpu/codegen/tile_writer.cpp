@@ -380,13 +380,10 @@ void TileWriter::plan_steps() {
         const PipelineJoin& join = pipeline_.joins[static_cast<size_t>(step.join)];
         if (stage && stage->selectivity < kSelective) {
             tests.push_back(*stage);
-            // Rows within the range of the keys have to be looked at still.
-            if (!has_key_range(*stage)) {
-                tested_.insert(step.join);
-                if (!sink_reads_code(step.join) && join.conditions.empty() &&
-                    !table(step.join).has_lists())
-                    continue;
-            }
+            tested_.insert(step.join);
+            if (!sink_reads_code(step.join) && join.conditions.empty() &&
+                !table(step.join).has_lists())
+                continue;
         }
         for (const Expr& condition : join.conditions) faults = faults || can_fault(condition);
         tail_.push_back(&step);
@@ -420,8 +417,7 @@ void TileWriter::plan_steps() {
     }
     // Codes that are looked up anyway say as much as a bitmap.
     for (size_t i = 0; i < tests.size(); ++i)
-        if (!taken[i] && !(tests[i].kind == Stage::Kind::kJoin &&
-                           (sink_reads_code(tests[i].join) || has_key_range(tests[i]))))
+        if (!taken[i] && !(tests[i].kind == Stage::Kind::kJoin && sink_reads_code(tests[i].join)))
             late_.push_back(tests[i]);
     left_ = 1;
     for (const Stage& stage : stages_) left_ *= stage.selectivity;
@@ -450,17 +446,12 @@ void TileWriter::plan(SharedMemory& memory, uint32_t threads) {
     queue_ = choices_.queue.value_or(true);
     // Bitmaps first: what they are asked is worth more than what goes along.
     const uint32_t queue_bytes = queue_ ? kQueue * warps * 4 : 0;
-    // What shared memory takes the first cache lacks, which a test of more rows may live by.
-    bool cached = false;
     for (Stage& stage : stages_) {
         if (stage.kind != Stage::Kind::kJoin) continue;
         const uint32_t bytes = bitmap_words(table(stage.join).span) * 4;
         stage.shared =
-            bytes <= (cached ? kFarBitmap : kSharedBitmap) && memory.fits(bytes + queue_bytes);
-        if (stage.shared)
-            stage.shared_at = memory.take(bytes);
-        else
-            cached = true;
+            table(stage.join).span / 8 <= kSharedBitmap && memory.fits(bytes + queue_bytes);
+        if (stage.shared) stage.shared_at = memory.take(bytes);
     }
     if (!queue_) return;
     queue_words_ = kQueue;
@@ -508,9 +499,6 @@ void TileWriter::prepare_bitmaps() {
         } else {
             stage.bitmap = word(table(stage.join).bitmap);
         }
-        if (has_key_range(stage))
-            body_ += fmt::format("const KeyRange keys{} = key_range(*room_at<KeyLimits>({}));\n", i,
-                                 word(table(stage.join).limits));
         if (!stage.shared) {
             body_ += fmt::format("const uint32_t* const bits{} = bytes_at<uint32_t>({});\n", i,
                                  stage.bitmap);
@@ -530,35 +518,6 @@ void TileWriter::prepare_stage(size_t at) {
     const Stage& stage = stages_[at];
     body_ += fmt::format("const BlockView view{} = {};\n", at, slots_.view(stage.slot));
     if (stage.kind == Stage::Kind::kRange) prepare_range(stage, at, slots_.column(stage.slot));
-    if (has_key_range(stage)) prepare_key_range(stage, at);
-}
-
-// Keys of 8 or 16 bits, which are compared several at once.
-bool TileWriter::has_key_range(const Stage& stage) const {
-    const ScanColumn& column = slots_.column(stage.slot);
-    return stage.kind == Stage::Kind::kJoin && table(stage.join).limits != 0 &&
-           pipeline_.joins[static_cast<size_t>(stage.join)].type != plan::JoinType::kAnti &&
-           (tests_bytes(column) || column.layout.encoding == Encoding::kOffset16);
-}
-
-// The places of the keys as offsets of the column; rows above its values are none of theirs.
-void TileWriter::prepare_key_range(const Stage& stage, size_t at) {
-    const ScanColumn& column = slots_.column(stage.slot);
-    const auto shift = static_cast<uint32_t>(static_cast<uint64_t>(column.origin) -
-                                             static_cast<uint64_t>(stage.origin));
-    body_ +=
-        fmt::format("const Bounds bounds{0} = bounds_of_keys<{2}>(keys{0}, {1}, view{0}.base);\n",
-                    at, word32(shift), tests_bytes(column) ? 8 : 16);
-}
-
-// Where the keys' places are near one another it is enough to test tiles for their range.
-void TileWriter::test_keys(const Stage& stage, size_t at, const ScanColumn& column) {
-    if (!has_key_range(stage)) return test_bitmap(stage, at, column);
-    body_ += fmt::format("if (keys{}.is_narrow) {{\n", at);
-    tests_bytes(column) ? test_pieces(at, 4, "push_between4") : test_pieces(at, 2, "push_within2");
-    body_ += "} else {\n";
-    test_bitmap(stage, at, column);
-    body_ += "}\n";
 }
 
 // One stage: reads its column for the rows that are alive, and takes the others away.
@@ -580,7 +539,7 @@ void TileWriter::write_stage(size_t at) {
     if (stage.kind == Stage::Kind::kRange)
         test_range(stage, at, column);
     else
-        test_keys(stage, at, column);
+        test_bitmap(stage, at, column);
     const bool anti =
         stage.kind == Stage::Kind::kJoin &&
         pipeline_.joins[static_cast<size_t>(stage.join)].type == plan::JoinType::kAnti;
@@ -651,18 +610,16 @@ void TileWriter::prepare_range(const Stage& stage, size_t at, const ScanColumn& 
         bytes ? 8 : 16);
 }
 
-// Tests the values that share a word at once.
-void TileWriter::test_pieces(size_t at, int pieces, std::string_view test) {
-    body_ += fmt::format(
-        "LOOM_UNROLL for (int g = kLaneRows / {1} - 1; g >= 0; --g) mask = {2}(raw{0}.words[g], "
-        "bounds{0}.low, bounds{0}.high, mask);\n",
-        at, pieces, test);
-}
-
 void TileWriter::test_range(const Stage& stage, size_t at, const ScanColumn& column) {
     const bool bytes = tests_bytes(column);
-    if (bytes) return test_pieces(at, 4, "push_between4");
-    if (tests_halves(column)) return test_pieces(at, 2, "push_between2");
+    if (bytes || tests_halves(column)) {
+        body_ += fmt::format(
+            "LOOM_UNROLL for (int g = {1} - 1; g >= 0; --g) mask = {2}(raw{0}.words[g], "
+            "bounds{0}.low, bounds{0}.high, mask);\n",
+            at, bytes ? "kLaneRows / 4" : "kLaneRows / 2",
+            bytes ? "push_between4" : "push_between2");
+        return;
+    }
     body_ += fmt::format(
         "const uint32_t add = base{0} - lowest{0}, width = highest{0} - lowest{0};\n"
         "LOOM_UNROLL for (int i = kLaneRows - 1; i >= 0; --i) "

@@ -129,10 +129,6 @@ class TileWriter {
     void prepare_range(const Stage& stage, size_t at, const ScanColumn& column);
     void write_stage(size_t at);
     void test_bitmap(const Stage& stage, size_t at, const ScanColumn& column);
-    bool has_key_range(const Stage& stage) const;
-    void prepare_key_range(const Stage& stage, size_t at);
-    void test_keys(const Stage& stage, size_t at, const ScanColumn& column);
-    void test_pieces(size_t at, int pieces, std::string_view test);
     void test_range(const Stage& stage, size_t at, const ScanColumn& column);
     void open_spans();
     void write_tiles();

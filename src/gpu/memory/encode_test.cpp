@@ -6,7 +6,7 @@
 
 #include <random>
 
-#include "gpu/runtime/kernel.h"
+#include "gpu/runtime/tile.h"
 
 namespace loom::gpu {
 namespace {
@@ -204,62 +204,6 @@ TEST(Encode, RangesOfBytesAndHalves) {
         EXPECT_EQ(push_between2(a | b << 16, low2 * 0x10001U, high2 * 0x10001U | 0x80008000U, 1),
                   4U | within(b) << 1 | within(a));
     }
-}
-
-TEST(Encode, RangesOfHalvesOfAllValues) {
-    std::mt19937_64 random(8);
-    const auto pick = [&] {
-        // Often near an end, or the middle.
-        const auto value = static_cast<uint32_t>(random());
-        const uint32_t near = value >> 16 & 3;
-        switch (value >> 20 & 3) {
-            case 0:
-                return near;
-            case 1:
-                return 0xffff - near;
-            case 2:
-                return 0x7ffe + near;
-            default:
-                return value & 0xffff;
-        }
-    };
-    for (int round = 0; round < 50'000; ++round) {
-        const uint32_t low = pick();
-        const uint32_t high = pick();
-        const uint32_t base = round % 2 == 0 ? 0 : pick();
-        const uint32_t a = pick();
-        const uint32_t b = pick();
-        const auto within = [&](uint32_t value) {
-            return value + base >= low && value + base <= high ? 1U : 0U;
-        };
-        const Bounds bounds = wide_bounds_within(low, high, base);
-        EXPECT_EQ(push_within2(a | b << 16, bounds.low, bounds.high, 1),
-                  4U | within(b) << 1 | within(a))
-            << a << ' ' << b << ' ' << low << ' ' << high << ' ' << base;
-    }
-}
-
-TEST(Encode, PlacesOfKeysAsOffsets) {
-    KeyLimits limits{};
-    EXPECT_TRUE(key_range(limits).is_narrow);
-    const auto holds = [&](uint32_t offset, uint32_t shift) {
-        const Bounds bounds = bounds_of_keys<16>(key_range(limits), shift, 0);
-        return push_within2(offset, bounds.low, bounds.high, 0) & 1;
-    };
-    EXPECT_FALSE(holds(0, 0));
-    for (const uint32_t place : {70U, 50U, 55U}) limits.add(place);
-    EXPECT_EQ(key_range(limits).low, 50U);
-    EXPECT_EQ(key_range(limits).high, 70U);
-    EXPECT_TRUE(key_range(limits).is_narrow);
-    for (uint32_t offset = 0; offset < 200; ++offset) {
-        EXPECT_EQ(holds(offset, 0), offset >= 50 && offset <= 70);
-        EXPECT_EQ(holds(offset, 60), offset <= 10) << "a column that begins at place 60";
-        EXPECT_FALSE(holds(offset, 80));
-        EXPECT_EQ(holds(offset, static_cast<uint32_t>(-100)), offset >= 150 && offset <= 170);
-    }
-    limits.add(0);
-    limits.add(100'000);
-    EXPECT_FALSE(key_range(limits).is_narrow);
 }
 
 }  // namespace loom::gpu

@@ -22,8 +22,6 @@ constexpr uint64_t kFewPlaces = uint64_t{1} << 22;
 constexpr uint64_t kMostPlacesPerRow = 64;
 // A second set of words has room for so many times more.
 constexpr uint64_t kGrowth = 64;
-// Least and greatest keys are of use for keys of up to 16 bits, and cheap for few.
-constexpr uint64_t kLimitedPlaces = uint64_t{1} << 17;
 constexpr uint32_t kSetSlots = 1U << 17;
 // Bits of a group key that is numbered together with others; more are hardly few values.
 constexpr int kMostFieldBits = 32;
@@ -282,9 +280,6 @@ void BuildSides::reserve(Arena& arena) {
         BuildTable& table = build.table;
         build.keys = table.hashed.empty() ? arena.reserve((table.span / 32 + 8) * 4, 0)
                                           : arena.reserve(table.span * 8, 0xff);
-        build.limits = nullptr;
-        if (table.hashed.empty() && table.span <= kLimitedPlaces)
-            build.limits = arena.reserve(sizeof(KeyLimits), 0);
         build.payloads.clear();
         for (const PayloadArray& array : table.payloads)
             // Read where a row has been found.
@@ -308,7 +303,6 @@ void BuildSides::reserve(Arena& arena) {
 void BuildSides::settle() {
     for (Build& build : builds_) {
         (build.table.hashed.empty() ? build.table.bitmap : build.table.key_words) = *build.keys;
-        build.table.limits = build.limits != nullptr ? *build.limits : 0;
         for (size_t i = 0; i < build.payloads.size(); ++i)
             build.table.payloads[i].address = *build.payloads[i];
         if (build.table.has_lists()) {

@@ -59,7 +59,6 @@ class BuildSides {
         BuildTable table;
         uint64_t room = 0;              // of a table that is hashed: for rows
         DeviceAddress* keys = nullptr;  // bitmap or words
-        DeviceAddress* limits = nullptr;
         DeviceAddress* first_rows = nullptr;
         DeviceAddress* next_rows = nullptr;
         DeviceAddress* row_count = nullptr;

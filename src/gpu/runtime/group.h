@@ -231,32 +231,6 @@ struct KeySet {
     }
 };
 
-/// The least and the greatest place of a build side's keys, and how many there are; all 0 at first.
-struct KeyLimits {
-    uint64_t words[3];
-
-    /// Notes a place. One that is known by now, which a look shows, costs no more.
-    LOOM_DEVICE void add(uint32_t place) {
-        keep_largest(words, uint64_t{place} + 1);
-        keep_largest(words + 1, (uint64_t{1} << 32) - place);
-        atomic_add(words + 2, uint64_t{1});
-    }
-};
-/// All places from one to another, if that is little more than those of the keys.
-struct KeyRange {
-    // Of keys made of years, months and days few are days.
-    static constexpr uint64_t kMostPlacesPerKey = 16;
-    uint32_t low;
-    uint32_t high;  ///< below `low`: there is no key
-    bool is_narrow;
-};
-LOOM_DEVICE KeyRange key_range(const KeyLimits& limits) {
-    if (limits.words[2] == 0) return {1, 0, true};
-    const auto high = static_cast<uint32_t>(limits.words[0] - 1);
-    const auto low = static_cast<uint32_t>((uint64_t{1} << 32) - limits.words[1]);
-    return {low, high, high - low < limits.words[2] * KeyRange::kMostPlacesPerKey};
-}
-
 /// The rows of a build side that has several of a key: those of each place, as a list.
 struct RowLists {
     static constexpr uint32_t kNone = ~uint32_t{0};

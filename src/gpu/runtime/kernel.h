@@ -40,19 +40,6 @@ LOOM_DEVICE double double_of(uint64_t word) {
 #endif
 }
 
-/// Returns bounds of keys' places for push_between4() (kBits 8) or push_within2() (16). Places lie
-/// `shift` above the offsets of the column.
-template <uint32_t kBits>
-LOOM_DEVICE Bounds bounds_of_keys(const KeyRange& keys, uint32_t shift, uint32_t base) {
-    // Places and offsets are below 2^31; those below the column's first are none.
-    const int64_t first = int64_t{keys.low} - static_cast<int32_t>(shift);
-    const int64_t last = int64_t{keys.high} - static_cast<int32_t>(shift);
-    const bool none = keys.low > keys.high || last < 0;
-    const uint32_t low = none ? 1 : first < 0 ? 0 : static_cast<uint32_t>(first);
-    const uint32_t high = none ? 0 : static_cast<uint32_t>(last);
-    return kBits == 8 ? bounds_within(low, high, base, 8) : wide_bounds_within(low, high, base);
-}
-
 /// Copies words into shared memory, with all threads of the block; `count` is rounded up to four,
 /// and both places have room for that.
 LOOM_DEVICE void copy_to_shared(uint32_t* to, const uint32_t* from, uint32_t count) {

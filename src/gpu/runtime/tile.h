@@ -262,25 +262,4 @@ LOOM_DEVICE uint32_t push_between2(uint32_t halves, uint32_t low, uint32_t high,
     return funnel_left((flags >> 15) * 0x40008000U, mask, 2);
 }
 
-/// Bounds for push_within2(), as bounds_within() makes them.
-LOOM_DEVICE Bounds wide_bounds_within(uint32_t lowest, uint32_t highest, uint32_t base) {
-    constexpr uint32_t kMost = 0xffff;
-    const bool none =
-        lowest > highest || highest < base || (lowest > base && lowest - base > kMost);
-    if (none) return {kMost * 0x10001U, 0};
-    const uint32_t low = lowest > base ? lowest - base : 0;
-    const uint32_t high = highest - base < kMost ? highest - base : kMost;
-    return {low * 0x10001U, high * 0x10001U};
-}
-/// As push_between2(), of halves of all values: where the top bits differ they decide, and else
-/// the bits below.
-LOOM_DEVICE uint32_t push_within2(uint32_t halves, uint32_t low, uint32_t high, uint32_t mask) {
-    constexpr uint32_t kTops = 0x80008000U;
-    const uint32_t above = (halves | kTops) - (low & ~kTops);
-    const uint32_t below = (high | kTops) - (halves & ~kTops);
-    const uint32_t flags = ((halves & ~low) | (~(halves ^ low) & above)) &
-                           ((high & ~halves) | (~(high ^ halves) & below)) & kTops;
-    return funnel_left((flags >> 15) * 0x40008000U, mask, 2);
-}
-
 }  // namespace loom::gpu
