@@ -170,15 +170,8 @@ class Bench {
             KernelChoices choices;
         };
         std::vector<Way> ways;
-        for (const bool carry : {false, true})
-            for (const bool ahead : {false, true})
-                for (const auto& [threads, blocks] :
-                     {std::pair(1024U, 1), std::pair(1024U, 2), std::pair(512U, 3)})
-                    for (const int stages : {1, 2, 3})
-                        ways.push_back(
-                            {fmt::format("{}{}{} x {}, {} stages", carry ? "carry, " : "",
-                                         ahead ? "ahead, " : "", blocks, threads, stages),
-                             {carry, ahead, blocks, stages, threads}});
+        for (const KernelChoices& each : other_choices())
+            ways.push_back({gpu::describe(each), each});
         std::vector<std::pair<double, std::string>> found;
         bool right = true;
         for (const Way& way : ways) {
@@ -228,7 +221,8 @@ class Bench {
         std::vector<double> total;
         for (int round = 0; round <= options_.rounds; ++round) {
             RunTimes times;
-            times.detailed = round == 0 || options_.kernels;
+            times.wants_kernels = round == 0 || options_.kernels;
+            times.wants_texts = false;
             const auto rows = run_aggregate(context, query.aggregate, inputs_, &times);
             if (round == 0) {
                 found = rows_of(*rows, query.aggregate.output.size());

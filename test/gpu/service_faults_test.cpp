@@ -77,6 +77,7 @@ class ServiceFaults : public testing::Test {
         fs::create_directories(directory_);
         options_.cache = (directory_ / "kernels").string();
         options_.threads = 2;
+        options_.tune = false;
         // The first star that kernels compute, with joins and several groups.
         for (uint64_t seed = 1;; ++seed) {
             Maker maker(seed);

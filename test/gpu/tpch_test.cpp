@@ -9,6 +9,7 @@
 
 #include "compare.h"
 #include "gpu/codegen/expression_text.h"
+#include "plan/numeric_expr.h"
 #include "plan_device.h"
 #include "random_plans.h"
 
@@ -496,6 +497,97 @@ TEST_F(TpchJoins, GlobalSales) {
     compile_for_cuda();
 }
 
+// Group keys, and outputs that nobody reads, that are made of a text.
+TEST_F(TpchJoins, KeysThatAreMadeOfTexts) {
+    make_tables();
+    const Tree nation = all_of(kNation);
+    const auto part = [&](int length) {
+        return function_call(
+            877, {column(nation, kNation, 1), constant(kInt4, 1), constant(kInt4, length)});
+    };
+    const std::vector<plan::Aggregate> calls = {aggregate_call(2803, {}),
+                                                aggregate_call(2108, {column(nation, kNation, 2)})};
+    for (const int length : {0, 1, 4, 7})
+        check(grouped(nation.op, {part(length), column(nation, kNation, 2)}, calls));
+    for (const int length : {2, -1}) {
+        Operator projected;
+        projected.kind = OperatorKind::kProject;
+        projected.expressions = {part(length), column(nation, kNation, 2)};
+        projected.output = {kText, kInt4};
+        projected.inputs = {nation.op};
+        projected.rows = nation.op.rows;
+        for (const bool read : {false, true}) {
+            const Operator query = grouped(
+                projected, {read ? plan::make_column(0, kText) : plan::make_column(1, kInt4)},
+                {aggregate_call(2803, {})});
+            if (length > 0) {
+                check(query, 1);
+            } else {
+                EXPECT_THROW(run(query, inputs_), NotInKernels);
+            }
+        }
+    }
+    compile_for_cuda();
+}
+
+// IN and NOT IN, whose marks say whether there is a match; distinct values of groups.
+TEST_F(TpchJoins, PartsAndSuppliers) {
+    using plan::JoinType;
+    make_tables();
+    const Tree lines = all_of(kLines);
+    const Tree customer = all_of(kCustomer);
+    const auto marks = [&](const Tree& of, int key, bool aware) {
+        Operator join;
+        join.kind = OperatorKind::kJoin;
+        join.join = JoinType::kMark;
+        join.null_aware = aware;
+        join.probe_keys = {plan::make_column(key, of.op.output[static_cast<size_t>(key)])};
+        join.build_keys = {plan::make_column(2, kInt4)};
+        join.rows = of.op.rows;
+        join.output = of.op.output;
+        join.output.push_back(kBool);
+        join.inputs = {
+            of.op,
+            filtered(customer,
+                     {function_call(147, {column(customer, kCustomer, 2), constant(kInt4, 20)})})
+                .op};
+        return join;
+    };
+    const Expr mark = plan::make_column(static_cast<int>(customer.op.output.size()), kBool);
+    Expr unmarked;
+    unmarked.kind = plan::ExprKind::kNot;
+    unmarked.type = kBool;
+    unmarked.args = {mark};
+    for (const bool aware : {true, false})
+        for (const Expr& keep : {mark, unmarked})
+            for (const bool later : {false, true}) {
+                Operator some;
+                some.kind = OperatorKind::kFilter;
+                some.inputs = {marks(customer, 2, aware)};
+                some.output = some.inputs[0].output;
+                if (later)
+                    some.predicates.push_back(
+                        function_call(66, {column(customer, kCustomer, 0), constant(kInt4, 300)}));
+                some.predicates.push_back(keep);
+                some.rows = 100;
+                check(grouped(some, {mark, column(customer, kCustomer, 2)},
+                              {aggregate_call(2803, {})}));
+            }
+    const std::vector<plan::Aggregate> calls = {aggregate_call(2147, {column(lines, kLines, 0)}),
+                                                aggregate_call(2107, {column(lines, kLines, 0)})};
+    for (const std::vector<Expr>& keys : {std::vector<Expr>{},
+                                          {column(lines, kLines, 2)},
+                                          {column(lines, kLines, 1), column(lines, kLines, 2)}}) {
+        Operator query = grouped(lines.op, keys, calls);
+        for (plan::Aggregate& call : query.aggregates) call.distinct = true;
+        check(query, 1);
+        query.aggregates.push_back(aggregate_call(2803, {}));
+        query.output.push_back(kInt8);
+        EXPECT_THROW(run(query, inputs_), NotInKernels);
+    }
+    compile_for_cuda();
+}
+
 // A condition over both sides.
 TEST_F(TpchJoins, ConditionsOfAJoin) {
     make_tables();
@@ -507,10 +599,244 @@ TEST_F(TpchJoins, ConditionsOfAJoin) {
         function_call(1722, {column(all, kPartSupplier, 2), column(all, kLines, 4)}),
         function_call(1720, {column(all, kPartSupplier, 2), money(9'000)})};
     check(grouped(all.op, {column(all, kPartSupplier, 1)}, {aggregate_call(2114, {revenue(all)})}));
-    // Rows of one key, one of which would do: another engine's matter.
-    Tree twice =
-        joined(offers, lines, {column(offers, kPartSupplier, 0)}, {column(lines, kLines, 1)});
-    EXPECT_THROW(run(grouped(twice.op, {}, {aggregate_call(2803, {})}), inputs_), NotInKernels);
+    compile_for_cuda();
+}
+
+// Keys that take more bits than a word has: a row of a build side stands for its columns. Without
+// its key several rows may be one group.
+TEST_F(TpchJoins, ReturnedItems) {
+    using plan::JoinType;
+    const std::vector<ColumnPlan> buyers = {{kInt4, 1, 600, 0, true},
+                                            {kText, 0, 900, 5},
+                                            {kInt8, 0, INT64_C(1) << 50, 5},
+                                            {kDate, 0, 3'000'000, 5},
+                                            {kMoney, -99'999'999, 99'999'999}};
+    // Few values, so that rows are alike.
+    const std::vector<ColumnPlan> few = {{kInt4, 1, 600, 0, true},
+                                         {kText, 0, 2, 20},
+                                         {kInt8, 0, INT64_C(1) << 55, 20, false, INT64_C(1) << 54},
+                                         {kDate, 0, 3'000'000, 20, false, 1'000'000},
+                                         {kMoney, -99'999'999, 99'999'999, 0, false, 90'000'000}};
+    make_tables();
+    const Tree orders = all_of(kOrders);
+    for (const auto& columns : {buyers, few}) {
+        inputs_.tables.push_back(table(columns, 550));
+        plans_.push_back(columns);
+        rows_.push_back(550);
+        const int at = static_cast<int>(plans_.size()) - 1;
+        const Tree customer = all_of(at);
+        for (const JoinType type : {JoinType::kInner, JoinType::kLeft}) {
+            const Tree all = joined(orders, customer, {column(orders, kOrders, 1)},
+                                    {column(customer, at, 0)}, type);
+            std::vector<Expr> keys;
+            for (int key = 4; key >= 0; --key) {
+                keys.push_back(column(all, at, key));
+                if (key > 1) continue;
+                for (const bool date : {false, true}) {
+                    if (date) keys.push_back(column(all, kOrders, 2));
+                    check(grouped(
+                        all.op, keys,
+                        {aggregate_call(2803, {}), aggregate_call(2114, {column(all, at, 4)}),
+                         aggregate_call(2116, {column(all, kOrders, 1)}),
+                         aggregate_call(2115, {column(all, at, 2)})}));
+                    if (date) keys.pop_back();
+                }
+            }
+        }
+    }
+    compile_for_cuda();
+}
+
+// The same of a row of the scan.
+TEST_F(TpchJoins, KeysOfTheScanOfManyBits) {
+    make_tables();
+    const std::vector<ColumnPlan> wide = {{kInt8, 0, INT64_C(1) << 40, 5},
+                                          {kInt4, 1, 600},
+                                          {kInt8, 0, INT64_C(1) << 40, 5},
+                                          {kInt8, 0, INT64_C(3) << 40, 5, false, INT64_C(1) << 40}};
+    const Tree customer = all_of(kCustomer);
+    for (const int64_t rows : {1, 3'000}) {
+        inputs_.tables.push_back(table(wide, rows));
+        plans_.push_back(wide);
+        rows_.push_back(rows);
+        const int at = static_cast<int>(plans_.size()) - 1;
+        const Tree all = joined(all_of(at), customer, {column(all_of(at), at, 1)},
+                                {column(customer, kCustomer, 0)}, plan::JoinType::kLeft);
+        check(grouped(all.op, {column(all, at, 0), column(all, at, 2), column(all, kCustomer, 1)},
+                      {aggregate_call(2803, {}), aggregate_call(2116, {column(all, at, 1)})}),
+              1);
+        check(
+            grouped(all.op, {column(all, at, 3), column(all, kCustomer, 2), column(all, at, 2)},
+                    {aggregate_call(2803, {}), aggregate_call(2114, {column(all, kCustomer, 3)})}),
+            1);
+    }
+    compile_for_cuda();
+}
+
+// What a choice gives has the scale of its arm; a sum shows the largest.
+TEST_F(TpchJoins, MarketShare) {
+    make_tables();
+    const Tree lines = all_of(kLines);
+    const auto choose = [&](int64_t below, Expr then, Expr otherwise) {
+        Expr expr;
+        expr.kind = plan::ExprKind::kCase;
+        expr.type = plan::make_decimal();
+        expr.args = {function_call(1090, {column(lines, kLines, 6), constant(kDate, below)}),
+                     plan::as_decimal(std::move(then)), plan::as_decimal(std::move(otherwise))};
+        return expr;
+    };
+    const Expr zero = plan::make_constant(plan::make_numeric(1, 0), column::Scalar::of_int(0));
+    const Expr nothing = plan::make_constant(plan::make_numeric(1, 0), {});
+    for (const int64_t below : {0, 8'010, 9'000, 20'000}) {
+        const std::vector<plan::Aggregate> calls = {
+            aggregate_call(2114, {choose(below, revenue(lines), zero)}),
+            aggregate_call(2114, {choose(below, zero, column(lines, kLines, 4))}),
+            aggregate_call(2103, {choose(below, revenue(lines), column(lines, kLines, 4))}),
+            aggregate_call(2114, {choose(below, choose(8'005, money(-7), nothing), nothing)}),
+            aggregate_call(2114, {revenue(lines)})};
+        check(grouped(lines.op, {}, calls), 1);
+        check(grouped(lines.op, {column(lines, kLines, 2)}, calls));
+        check(grouped(lines.op, {column(lines, kLines, 0)}, calls));
+    }
+    compile_for_cuda();
+}
+
+// Aggregates over the results of others, and joins with them.
+TEST_F(TpchJoins, ResultsOfAggregates) {
+    using plan::JoinType;
+    make_tables();
+    const Tree orders = all_of(kOrders);
+    const Tree customer = all_of(kCustomer);
+    // How many customers have so many orders.
+    const Tree made = joined(orders, customer, {column(orders, kOrders, 1)},
+                             {column(customer, kCustomer, 0)}, JoinType::kRight);
+    const Operator counts =
+        grouped(made.op, {column(made, kCustomer, 0)},
+                {aggregate_call(2147, {column(made, kOrders, 0)}), aggregate_call(2803, {})});
+    const Expr count = plan::make_column(1, kInt8);
+    check(grouped(counts, {count}, {aggregate_call(2803, {})}));
+    Operator shared;
+    shared.kind = OperatorKind::kShared;
+    shared.source = 1;
+    shared.output = counts.output;
+    shared.inputs = {counts};
+    check(grouped(shared, {}, {aggregate_call(2115, {count}), aggregate_call(2107, {count})}), 1);
+    // Orders of many things; a sum may be NULL.
+    const Tree lines = all_of(kLines);
+    const Operator sums =
+        grouped(lines.op, {column(lines, kLines, 0)},
+                {aggregate_call(2114, {column(lines, kLines, 3)}), aggregate_call(2803, {})});
+    const plan::Type quantity = sums.output[1];
+    Tree large{sums, {}};
+    large =
+        filtered(large, {function_call(1720, {plan::make_column(1, quantity),
+                                              plan::make_constant(plan::make_numeric(3, 0),
+                                                                  column::Scalar::of_int(200))})});
+    check(grouped(
+        large.op, {plan::make_column(2, kInt8)},
+        {aggregate_call(2114, {plan::make_column(1, quantity)}), aggregate_call(2803, {})}));
+    for (const JoinType type :
+         {JoinType::kInner, JoinType::kLeft, JoinType::kSemi, JoinType::kAnti}) {
+        Tree some = joined(orders, large, {column(orders, kOrders, 0)},
+                           {plan::make_column(0, kInt8)}, type);
+        check(grouped(some.op, {column(some, kOrders, 3)}, {aggregate_call(2803, {})}));
+        if (type == JoinType::kSemi || type == JoinType::kAnti) continue;
+        check(grouped(some.op, {column(some, kOrders, 3)},
+                      {aggregate_call(2114, {plan::make_column(5, quantity)}),
+                       aggregate_call(2130, {plan::make_column(5, quantity)}),
+                       aggregate_call(2147, {plan::make_column(6, kInt8)})}));
+    }
+    // Texts, and no rows at all.
+    const Operator names = grouped(orders.op, {column(orders, kOrders, 3)},
+                                   {aggregate_call(2115, {column(orders, kOrders, 0)})});
+    check(grouped(names, {plan::make_column(0, kText)},
+                  {aggregate_call(2107, {plan::make_column(1, kInt8)})}));
+    const Operator none = grouped(
+        filtered(orders, {function_call(1090, {column(orders, kOrders, 2), constant(kDate, 0)})})
+            .op,
+        {column(orders, kOrders, 3)}, {aggregate_call(2803, {})});
+    check(grouped(none, {plan::make_column(0, kText)}, {aggregate_call(2803, {})}), 0);
+    check(grouped(none, {}, {aggregate_call(2803, {}), aggregate_call(2107, {count})}), 1);
+    // What an average is differs in scale: it can be compared, and no more.
+    const Operator averages = grouped(lines.op, {column(lines, kLines, 2)},
+                                      {aggregate_call(2103, {column(lines, kLines, 3)})});
+    const Expr average = plan::make_column(1, averages.output[1]);
+    for (const plan::Aggregate& call :
+         {aggregate_call(2130, {average}), aggregate_call(2114, {average})})
+        EXPECT_THROW(run(grouped(averages, {}, {call}), inputs_), NotInKernels);
+    EXPECT_THROW(run(grouped(averages, {average}, {aggregate_call(2803, {})}), inputs_),
+                 NotInKernels);
+    check(grouped(averages, {}, {aggregate_call(2116, {plan::make_column(0, kInt4)})}), 1);
+    for (const JoinType type : {JoinType::kInner, JoinType::kLeft}) {
+        Tree more = joined(lines, Tree{averages, {}}, {column(lines, kLines, 2)},
+                           {plan::make_column(0, kInt4)}, type);
+        const Expr of = plan::make_column(8, averages.output[1]);
+        const Expr fraction =
+            function_call(1726, {plan::as_decimal(plan::make_constant(plan::make_numeric(2, 1),
+                                                                      column::Scalar::of_int(12))),
+                                 of});
+        more = filtered(
+            more, {function_call(1720, {plan::as_decimal(column(lines, kLines, 3)), fraction})});
+        check(
+            grouped(more.op, {column(lines, kLines, 2)},
+                    {aggregate_call(2803, {}), aggregate_call(2114, {column(lines, kLines, 4)})}));
+    }
+    compile_for_cuda();
+}
+
+// Several rows of a key: each of them is a row of the result.
+TEST_F(TpchJoins, SeveralRowsOfAKey) {
+    using plan::JoinType;
+    make_tables();
+    const Tree lines = all_of(kLines);
+    const Tree orders = all_of(kOrders);
+    const Tree offers = all_of(kPartSupplier);
+    const Tree customer = all_of(kCustomer);
+    for (const double estimate : {100.0, 1'200.0}) {
+        // By a key that is near, by several, by one that is spread.
+        for (const JoinType type : {JoinType::kInner, JoinType::kLeft}) {
+            Tree twice = joined(offers, lines, {column(offers, kPartSupplier, 0)},
+                                {column(lines, kLines, 1)}, type);
+            twice.op.rows = estimate;
+            check(grouped(twice.op, {column(twice, kLines, 2)},
+                          {aggregate_call(2803, {}), aggregate_call(2114, {revenue(twice)}),
+                           aggregate_call(2147, {column(twice, kLines, 0)})}));
+            Tree pairs = joined(
+                offers, lines, {column(offers, kPartSupplier, 0), column(offers, kPartSupplier, 1)},
+                {column(lines, kLines, 1), column(lines, kLines, 2)}, type);
+            pairs.op.rows = estimate;
+            check(grouped(pairs.op, {column(pairs, kPartSupplier, 1)},
+                          {aggregate_call(2803, {}), aggregate_call(2114, {revenue(pairs)})}));
+            Tree spread = joined(orders, lines, {column(orders, kOrders, 0)},
+                                 {column(lines, kLines, 0)}, type);
+            spread.op.rows = estimate;
+            if (type == JoinType::kLeft)
+                spread.op.predicates = {
+                    function_call(1720, {column(spread, kLines, 3), money(2'500)})};
+            check(grouped(
+                spread.op, {column(spread, kOrders, 3)},
+                {aggregate_call(2803, {}), aggregate_call(2147, {column(spread, kLines, 0)}),
+                 aggregate_call(2114, {column(spread, kLines, 4)})}));
+            // Lists in lists: customers, their orders, and those orders' lines.
+            Tree all = joined(customer, spread, {column(customer, kCustomer, 0)},
+                              {column(spread, kOrders, 1)}, type);
+            all.op.rows = estimate;
+            check(grouped(all.op, {column(all, kCustomer, 2), column(all, kOrders, 3)},
+                          {aggregate_call(2803, {}), aggregate_call(2147, {column(all, kLines, 0)}),
+                           aggregate_call(2114, {column(all, kLines, 4)}),
+                           aggregate_call(2114, {column(all, kCustomer, 3)})}));
+        }
+        // Another line of the order, of another supplier; none such.
+        for (const JoinType type : {JoinType::kSemi, JoinType::kAnti}) {
+            Tree some = joined(lines, all_of(kLines), {column(lines, kLines, 0)},
+                               {column(lines, kLines, 0)}, type);
+            const int width = static_cast<int>(plans_[kLines].size());
+            some.op.predicates = {
+                function_call(144, {column(some, kLines, 2), plan::make_column(width + 2, kInt4)})};
+            some.op.rows = estimate;
+            check(grouped(some.op, {column(some, kLines, 2)}, {aggregate_call(2803, {})}));
+        }
+    }
     compile_for_cuda();
 }
 

@@ -119,7 +119,9 @@ void end(int) {
 }
 
 [[noreturn]] void serve(const Options& options, Device& device, Compiler& compiler) {
-    Service service(device, compiler, {.cache = options.cache, .threads = options.threads});
+    // Kernels of the host's own processor are for tests: they need not be fast.
+    Service service(device, compiler,
+                    {.cache = options.cache, .threads = options.threads, .tune = !options.host});
     const int listening = listen_at(options.socket);
     ::unlink(problem_path(options.socket).c_str());
     fmt::print(stderr, "loom-gpud: {} ({}) at {}\n", device.facts().name,

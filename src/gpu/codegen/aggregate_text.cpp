@@ -71,6 +71,10 @@ class AggregateWriter final : public TileWriter {
             if (part.slot == slot || (part.computed && needs(part.computed->value, slot)))
                 return true;
         for (const GroupKey& key : groups_.hashed)
+            if (key.join >= 0 ? needs_any(pipeline_.joins[static_cast<size_t>(key.join)].keys, slot)
+                              : needs(key.value, slot))
+                return true;
+        for (const GroupKey& key : groups_.carried)
             if (needs(key.value, slot)) return true;
         return std::any_of(groups_.accumulators.begin(), groups_.accumulators.end(),
                            [&](const Accumulator& sum) {
@@ -147,14 +151,18 @@ class AggregateWriter final : public TileWriter {
         if (hashed()) {
             std::string key;
             for (const GroupKey& each : groups_.hashed) {
-                const std::string above =
-                    number(each.value, each.least, each.values, each.nullable);
+                const std::string above = key_number(each);
                 key += fmt::format("{}{} << {}", key.empty() ? "" : " | ", above,
                                    word32(static_cast<uint64_t>(each.shift)));
             }
             body_ += fmt::format(
                 "const uint32_t group = set.number({});\nif (group == NumberedSet::kFull) {}\n",
                 key, leave);
+            for (const GroupKey& each : groups_.carried) {
+                const std::string above = key_number(each);
+                body_ += fmt::format("put_same(room_at<uint64_t>({}) + group, {});\n",
+                                     word(groups_.word(each.word)), above);
+            }
         } else if (grouped()) {
             std::vector<std::string> numbers;
             for (size_t i = 0; i < groups_.parts.size(); ++i) numbers.push_back(part_value(i));
@@ -174,13 +182,27 @@ class AggregateWriter final : public TileWriter {
         for (size_t i = 0; i < groups_.accumulators.size(); ++i) add_to(i);
     }
 
+    std::string key_number(const GroupKey& key) {
+        if (key.texts != nullptr)
+            return fmt::format(
+                "uint64_t{{{}}}",
+                expressions_.text_number(plan::columns_of(key.value)[0], key.texts, body_));
+        if (key.row_bits)
+            return fmt::format("(uint64_t{{span.block}} << {} | row)",
+                               word32(static_cast<uint64_t>(*key.row_bits)));
+        if (key.join < 0) return number(key.value, key.least, key.values, key.nullable);
+        const std::string place = fmt::format("uint64_t{{{}}}", slots_.place(key.join, body_));
+        const std::string found = slots_.found(key.join);
+        return found.empty() ? place
+                             : fmt::format("({} ? {} : {})", found, place, word(key.values));
+    }
+
     // A key that is computed may fault, and so before anything is added.
     std::string part_value(size_t i) {
         const GroupPart& part = groups_.parts[i];
         if (!part.computed) return {};
         const std::string name = fmt::format("key{}", i);
-        const std::string above = number(part.computed->value, part.computed->least,
-                                         part.computed->values, part.computed->nullable);
+        const std::string above = key_number(*part.computed);
         // What faults may be anything.
         body_ +=
             fmt::format("uint32_t {0} = static_cast<uint32_t>({1});\nif ({0} >= {2}) {0} = 0;\n",

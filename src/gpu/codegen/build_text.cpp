@@ -14,8 +14,8 @@ constexpr uint32_t kBuildThreads = 256;
 class BuildWriter : public TileWriter {
   public:
     BuildWriter(KernelFile& file, const Pipeline& pipeline, const PipelineData& data,
-                const BuildTable& made)
-        : TileWriter(file, pipeline, data, kChoices), made_(made) {}
+                const BuildTable& made, size_t number)
+        : TileWriter(file, pipeline, data, kChoices), made_(made), number_(number) {}
 
     /// Adds the function that goes through the rows, and returns the shared memory that it takes.
     uint32_t write(const std::string& name, const BlockLimits& limits) {
@@ -58,6 +58,7 @@ class BuildWriter : public TileWriter {
 
     static inline const KernelChoices kChoices = {};
     const BuildTable& made_;
+    const size_t number_;  // of the build side
 };
 
 // Gives each combination of group keys a number.
@@ -88,6 +89,14 @@ class KeyWriter final : public BuildWriter {
     }
     void write_sink(std::string_view leave) override {
         made_.hashed.empty() ? write_bit(leave) : write_key(leave);
+        if (made_.has_lists())
+            body_ += fmt::format(
+                "const RowLists lists{{room_at<uint32_t>({}), room_at<uint32_t>({}), "
+                "room_at<uint32_t>({}), {}}};\n"
+                "const uint32_t at_row = lists.add(x, &room_at<Status>({})->full_sets);\n"
+                "if (at_row == RowLists::kNone) {}\n",
+                word(made_.first_rows), word(made_.next_rows), word(made_.row_count),
+                word32(made_.row_room), word(data_.status), leave);
         for (const PayloadArray& array : made_.payloads) write_payload(array);
         if (made_.fields.empty()) return;
         write_set();
@@ -113,9 +122,7 @@ class KeyWriter final : public BuildWriter {
         }
         const std::string set =
             fmt::format("set_bit(room_at<uint32_t>({}), x)", word(made_.bitmap));
-        body_ += made_.unique ? fmt::format("if ({}) room_at<Status>({})->duplicate_keys = 1;\n",
-                                            set, word(data_.status))
-                              : set + ";\n";
+        body_ += made_.unique ? fmt::format("if ({}) {}", set, report_duplicate()) : set + ";\n";
     }
     void write_key(std::string_view leave) {
         const std::string key = key_word(pipeline_.build_keys, made_, leave);
@@ -124,17 +131,20 @@ class KeyWriter final : public BuildWriter {
             "const uint32_t x = key_set.insert({}, &room_at<Status>({})->full_sets, again);\n"
             "if (x == KeySet::kNone) {}\n",
             word(made_.key_words), word32(made_.span), key, word(data_.status), leave);
-        if (made_.unique)
-            body_ += fmt::format("if (again) room_at<Status>({})->duplicate_keys = 1;\n",
-                                 word(data_.status));
+        if (made_.unique) body_ += "if (again) " + report_duplicate();
+    }
+    std::string report_duplicate() {
+        return fmt::format("atomic_or(&room_at<Status>({})->duplicate_keys, {});\n",
+                           word(data_.status), word32(duplicate_bit(number_)));
     }
     void write_payload(const PayloadArray& array) {
         const ScanColumn& column = array.column;
         const std::string above =
             number(payload(array.payload), column.min, column.has_values() ? column.reach() : 0,
                    column.layout.nullable);
-        body_ += fmt::format("room_at<uint{0}_t>({1})[x] = static_cast<uint{0}_t>({2});\n",
-                             array.bytes * 8, word(array.address), above);
+        body_ += fmt::format("room_at<uint{0}_t>({1})[{3}] = static_cast<uint{0}_t>({2});\n",
+                             array.bytes * 8, word(array.address), above,
+                             made_.has_lists() ? "at_row" : "x");
     }
 };
 
@@ -179,9 +189,9 @@ void write_level(KernelFile& file, const std::vector<BuildPipeline>& builds, int
             if (blocks > 0) dispatch.add(name, blocks);
         };
         if (!made->fields.empty())
-            write(NumberWriter(file, *pipeline, *data, *made), fmt::format("number_{}", i),
+            write(NumberWriter(file, *pipeline, *data, *made, i), fmt::format("number_{}", i),
                   numbers);
-        write(KeyWriter(file, *pipeline, *data, *made), fmt::format("build_{}", i), keys);
+        write(KeyWriter(file, *pipeline, *data, *made, i), fmt::format("build_{}", i), keys);
         for (size_t k = look_ups; k < file.kernel.look_ups.size(); ++k)
             file.kernel.look_ups[k].pipeline = static_cast<int>(i);
     }

@@ -421,19 +421,32 @@ TextValue ExpressionWriter::look_up(int slot, const Expr& expr, std::string& out
     LookUp entry;
     entry.slot = slot;
     entry.predicate = expr;
+    const std::string answer = look_up(std::move(entry), "uint8_t", out);
+    return {fmt::format("({} == 1)", answer), fmt::format("({} != 2)", answer)};
+}
+
+std::string ExpressionWriter::text_number(int slot, std::shared_ptr<const ComputedTexts> texts,
+                                          std::string& out) {
+    LookUp entry;
+    entry.slot = slot;
+    entry.texts = std::move(texts);
+    return look_up(std::move(entry), "uint32_t", out);
+}
+
+// Behind the texts stands what the table says of NULL.
+std::string ExpressionWriter::look_up(LookUp entry, std::string_view type, std::string& out) {
     entry.word = words_.reserve();
-    // Behind the texts stands what the predicate says of NULL.
     const int size = words_.reserve();
-    const TextValue code = source_.slot(slot, out);
-    const std::string answer = name();
+    const TextValue code = source_.slot(entry.slot, out);
+    const std::string found = name();
     const std::string index = code.valid.empty()
                                   ? code.value
                                   : fmt::format("({} ? {} : static_cast<uint32_t>({}))", code.valid,
                                                 code.value, KernelWords::read(size));
-    out += fmt::format("const uint32_t {} = look_up8_if(bytes_at({}) + {}, 1, 0);\n", answer,
-                       KernelWords::read(entry.word), index);
+    out += fmt::format("const uint32_t {} = look_up{}_if(bytes_at<{}>({}) + {}, 1, 0);\n", found,
+                       type == "uint8_t" ? 8 : 32, type, KernelWords::read(entry.word), index);
     look_ups_.push_back(std::move(entry));
-    return {fmt::format("({} == 1)", answer), fmt::format("({} != 2)", answer)};
+    return found;
 }
 
 }  // namespace loom::gpu

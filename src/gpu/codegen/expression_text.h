@@ -2,8 +2,10 @@
 // Expressions as text of kernels.
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "exec/functions.h"
@@ -46,14 +48,23 @@ class KernelWords {
     std::vector<uint64_t> words_;
 };
 
+/// What an expression makes of each text of a dictionary, and behind them of NULL: numbers of
+/// texts of its own, and for NULL one behind those.
+struct ComputedTexts {
+    std::vector<uint32_t> codes;
+    std::vector<std::string> texts;
+    bool has_null = false;
+};
+
 /// A byte for each text of a dictionary, and one more for NULL: what `predicate`, a condition on
 /// one slot of texts, says of it. 0 is false, 1 true, 2 NULL. Or a bit for each that it is true of,
-/// the first on top of a word.
+/// the first on top of a word. Or the number of the text that it is made.
 struct LookUp {
     int pipeline = 0;  ///< of those that share a module
     int slot = -1;
     plan::Expr predicate;
     bool bitmap = false;
+    std::shared_ptr<const ComputedTexts> texts;
     int word = -1;  ///< which of the kernel's words is its address; the next is the count of texts
 };
 
@@ -87,6 +98,8 @@ class ExpressionWriter {
 
     /// Appends what computes `expr` and returns its value. Raises NotInKernels.
     TextValue write(const plan::Expr& expr, std::string& out);
+    /// Appends what finds the number of the text that an expression makes of the text of a slot.
+    std::string text_number(int slot, std::shared_ptr<const ComputedTexts> texts, std::string& out);
     /// Whether an expression is a condition on one column of texts only: it is computed beforehand
     /// for all of its dictionary, and faults nowhere.
     bool is_looked_up(const plan::Expr& expr) const;
@@ -119,6 +132,7 @@ class ExpressionWriter {
     TextValue extreme(const plan::Expr& expr, std::string& out);
     TextValue pair(const plan::Expr& expr, std::string& out);
     TextValue look_up(int slot, const plan::Expr& expr, std::string& out);
+    std::string look_up(LookUp entry, std::string_view type, std::string& out);
     TextValue scalar(plan::Type type, const column::Scalar& value);
     std::string integer(__int128 value);
     std::string name() { return "x" + std::to_string(names_++); }

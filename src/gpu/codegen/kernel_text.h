@@ -2,6 +2,7 @@
 // Pipelines as text of kernels, once it is known how their data lies in device memory.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,8 +26,8 @@ struct GroupField {
     uint64_t numbers() const noexcept { return values() + (column.layout.nullable ? 1 : 0); }
 };
 
-/// A column of a build side by place: how far its value lies above the least, or as many as there
-/// are values for NULL.
+/// A column of a build side by place, or by row: how far its value lies above the least, or as many
+/// as there are values for NULL.
 struct PayloadArray {
     int payload = -1;   ///< of the pipeline that makes the build side
     ScanColumn column;  ///< what is known of its values; of the layout, whether they may be NULL
@@ -44,9 +45,16 @@ struct KeyPart {
 /// The rows of a build side by key. A place is how far a key lies above the origin, and a bitmap
 /// says which keys are there; or all keys make a word, whose slot in a KeySet is the place. If
 /// columns are keys of the groups, places have a number for each combination of theirs (`codes`;
-/// all bits set: no row).
+/// all bits set: no row). Where several rows of a key count, those of a place are a list, and
+/// columns lie by row.
 struct BuildTable {
     bool unique = true;  ///< several rows of one key are of no use
+    bool nullable_keys = false;
+    /// RowLists instead, with room for so many rows; 0: none.
+    uint32_t row_room = 0;
+    DeviceAddress first_rows = 0;
+    DeviceAddress next_rows = 0;
+    DeviceAddress row_count = 0;
     int64_t origin = 0;  ///< place 0; a multiple of 32
     uint64_t span = 0;   ///< places
     DeviceAddress bitmap = 0;
@@ -63,6 +71,9 @@ struct BuildTable {
     uint32_t set_slots = 0;
     std::vector<PayloadArray> payloads;  ///< columns whose values are used
 
+    bool has_lists() const noexcept { return row_room > 0; }
+    /// Places that columns have.
+    uint64_t payload_places() const noexcept { return has_lists() ? row_room : span; }
     const PayloadArray* find(int payload) const {
         for (const PayloadArray& array : payloads)
             if (array.payload == payload) return &array;
@@ -80,6 +91,15 @@ struct GroupKey {
     bool nullable = false;
     int shift = 0;  ///< of its bits in a word
     int bits = 0;
+    int join = -1;  ///< instead of a value: which row of this join's build side it is
+    /// Instead of a value: which row of the scan it is, so many bits behind its block's number.
+    std::optional<int> row_bits;
+    /// Of a value that is made of the texts of one column: its texts.
+    std::shared_ptr<const ComputedTexts> texts;
+    int word = -1;  ///< of a key that is carried: where a group keeps it
+
+    uint64_t numbers() const noexcept { return values + (nullable ? 1 : 0); }
+    bool is_value() const noexcept { return join < 0 && !row_bits; }
 };
 
 /// Where a group's number comes from.
@@ -115,8 +135,10 @@ struct Accumulator {
 struct GroupTable {
     std::vector<GroupPart> parts;
     std::vector<GroupKey> hashed;  ///< instead of parts
+    /// Keys that are one for all rows of a group by `hashed`, a word each.
+    std::vector<GroupKey> carried;
     std::vector<Accumulator> accumulators;
-    int words = 0;      ///< that all accumulators keep
+    int words = 0;      ///< that all accumulators and carried keys keep
     uint64_t most = 1;  ///< groups that there is room for
     DeviceAddress sums = 0;
     DeviceAddress seen = 0;
@@ -164,7 +186,9 @@ struct BlockLimits {
 /// How the kernel of an aggregate goes about it. What is left open is chosen by what there is to
 /// do; benchmarks try the others.
 struct KernelChoices {
-    std::optional<bool> carry;        ///< survivors take along what the tests of the tile have read
+    std::optional<bool> queue;  ///< survivors wait for a warp of them
+    std::optional<bool>
+        carry;  ///< of the queue: survivors take along what the tests of the tile have read
     std::optional<bool> ahead;        ///< the first column of the next tile is read early
     std::optional<int> blocks;        ///< of threads a multiprocessor: half of the registers with 2
     std::optional<int> stages;        ///< tests of whole tiles
@@ -178,6 +202,12 @@ struct BuildPipeline {
     const BuildTable* made = nullptr;
     int level = 0;  ///< above those of the build sides that it probes
 };
+
+/// Returns the bit of Status::duplicate_keys that stands for a build side; the last one stands for
+/// all others.
+constexpr uint32_t duplicate_bit(size_t build) {
+    return 1U << (build < 31 ? build : 31);
+}
 
 /// Writes the kernels that fill all build sides of a program: for each level one that numbers the
 /// groups, if there are any, then one that writes bitmaps, codes and values. Each deals with all

@@ -34,6 +34,10 @@ class Lowering {
                 return project(op);
             case OperatorKind::kJoin:
                 return join(op);
+            case OperatorKind::kAggregate:
+                return inner(op);
+            case OperatorKind::kShared:
+                return stream(op.inputs[0]);
             default:
                 throw Refusal{"an operator that kernels do not have"};
         }
@@ -41,12 +45,15 @@ class Lowering {
 
     Program aggregate(const Operator& op) {
         if (op.kind != OperatorKind::kAggregate) throw Refusal{"no aggregate"};
-        Stream input = stream(op.inputs[0]);
+        const bool distinct =
+            std::any_of(op.aggregates.begin(), op.aggregates.end(),
+                        [](const plan::Aggregate& call) { return call.distinct; });
+        const Operator& from = distinct ? without_distinct(op) : op;
+        Stream input = stream(from.inputs[0]);
         Pipeline& pipeline = input.pipeline;
         pipeline.sink = Pipeline::Sink::kAggregate;
-        for (const Expr& key : op.group_keys) pipeline.keys.push_back(over(key, input.outputs));
-        for (plan::Aggregate call : op.aggregates) {
-            if (call.distinct) throw Refusal{"DISTINCT in an aggregate"};
+        for (const Expr& key : from.group_keys) pipeline.keys.push_back(over(key, input.outputs));
+        for (plan::Aggregate call : from.aggregates) {
             for (Expr& arg : call.args) arg = over(arg, input.outputs);
             for (Expr& condition : call.filter) condition = over(condition, input.outputs);
             pipeline.aggregates.push_back(std::move(call));
@@ -70,6 +77,39 @@ class Lowering {
         return result;
     }
 
+    // Whether an expression is computed for the texts of a dictionary.
+    static bool is_of_one_text(const Expr& expr, const Pipeline& pipeline) {
+        const std::vector<int> columns = plan::columns_of(expr);
+        return columns.size() == 1 &&
+               pipeline.slots[static_cast<size_t>(columns[0])].type.id == plan::TypeId::kText;
+    }
+
+    // Aggregates of the distinct values of one expression are those of its groups.
+    const Operator& without_distinct(const Operator& op) {
+        const std::vector<Expr>& args = op.aggregates[0].args;
+        for (const plan::Aggregate& call : op.aggregates)
+            if (!call.distinct || !call.filter.empty() || call.args.size() != 1 ||
+                !is_same(call.args[0], args[0]))
+                throw Refusal{"DISTINCT of several expressions, or beside other aggregates"};
+        Operator groups;
+        groups.kind = OperatorKind::kAggregate;
+        groups.group_keys = op.group_keys;
+        groups.group_keys.push_back(args[0]);
+        for (const Expr& key : groups.group_keys) groups.output.push_back(key.type);
+        groups.grouped = true;
+        groups.rows = op.inputs[0].rows;
+        groups.inputs = op.inputs;
+        Operator& made = program_.made.emplace_back(op);
+        for (size_t k = 0; k < op.group_keys.size(); ++k)
+            made.group_keys[k] = plan::make_column(static_cast<int>(k), op.group_keys[k].type);
+        for (plan::Aggregate& call : made.aggregates) {
+            call.distinct = false;
+            call.args = {plan::make_column(static_cast<int>(op.group_keys.size()), args[0].type)};
+        }
+        made.inputs = {std::move(groups)};
+        return made;
+    }
+
     static int add_slot(Pipeline& pipeline, Slot slot) {
         pipeline.slots.push_back(slot);
         return static_cast<int>(pipeline.slots.size()) - 1;
@@ -91,6 +131,15 @@ class Lowering {
         return result;
     }
 
+    Stream inner(const Operator& op) {
+        std::string reason;
+        if (!lower(op, &reason)) throw Refusal{std::move(reason)};
+        Stream result = scan(op);
+        result.pipeline.inner = static_cast<int>(program_.inner.size());
+        program_.inner.push_back(&op);
+        return result;
+    }
+
     static void add_filter(Stream& stream, const Expr& predicate, double selectivity) {
         if (predicate.kind == ExprKind::kAnd) {
             for (const Expr& arg : predicate.args) add_filter(stream, arg, selectivity);
@@ -103,13 +152,35 @@ class Lowering {
     }
 
     Stream filter(const Operator& op) {
-        Stream result = stream(op.inputs[0]);
+        Stream result = marked(op) ? join(unmarked(op)) : stream(op.inputs[0]);
         // The planner's estimate is of all predicates together.
         const double all = ratio(op.rows, result.rows);
         for (const Expr& predicate : op.predicates)
             add_filter(result, over(predicate, result.outputs), all);
         result.rows = op.rows;
         return result;
+    }
+
+    // The predicate that keeps rows with a mark, or those without, if no error may come before it.
+    static const Expr* marked(const Operator& op) {
+        const Operator& join = op.inputs[0];
+        if (join.kind != OperatorKind::kJoin || join.join != JoinType::kMark) return nullptr;
+        const int mark = static_cast<int>(join.output.size()) - 1;
+        for (const Expr& predicate : op.predicates) {
+            const Expr& of = predicate.kind == ExprKind::kNot ? predicate.args[0] : predicate;
+            if (of.kind == ExprKind::kColumn && of.index == mark) return &predicate;
+            if (may_fault(predicate)) return nullptr;
+        }
+        return nullptr;
+    }
+    // The join that keeps them.
+    const Operator& unmarked(const Operator& filter) {
+        Operator& made = program_.made.emplace_back(filter.inputs[0]);
+        const bool without = marked(filter)->kind == ExprKind::kNot;
+        made.join = without ? JoinType::kAnti : JoinType::kSemi;
+        made.null_aware = without && made.null_aware;
+        made.rows = filter.rows;
+        return made;
     }
 
     Stream project(const Operator& op) {
@@ -119,7 +190,8 @@ class Lowering {
             outputs.push_back(over(expr, result.outputs));
             if (expr.kind == ExprKind::kColumn || !may_fault(expr)) continue;
             // An error has to be raised also where nobody reads the value.
-            if (plan::physical(expr.type) == plan::Physical::kBytes)
+            if (plan::physical(expr.type) == plan::Physical::kBytes &&
+                !is_of_one_text(outputs.back(), result.pipeline))
                 throw Refusal{"an output that may raise an error"};
             PipelineStep step;
             step.kind = PipelineStep::Kind::kCompute;
@@ -138,7 +210,6 @@ class Lowering {
                              op.join == JoinType::kRightAnti;
         if (op.join == JoinType::kFull || op.join == JoinType::kMark)
             throw Refusal{"a join that keeps rows of both sides, or marks them"};
-        if (op.null_aware) throw Refusal{"NOT IN as a join"};
         if (op.probe_keys.empty()) throw Refusal{"a join without keys"};
         Stream build = stream(op.inputs[swapped ? 0 : 1]);
         Stream result = stream(op.inputs[swapped ? 1 : 0]);
@@ -146,6 +217,7 @@ class Lowering {
         PipelineJoin made;
         made.build = static_cast<int>(program_.pipelines.size());
         made.type = type_of(op.join);
+        made.null_aware = op.null_aware;
         made.selectivity =
             made.type == JoinType::kLeft ? 1 : std::min(1.0, ratio(op.rows, result.rows));
         build.pipeline.sink = Pipeline::Sink::kBuild;
@@ -183,6 +255,11 @@ class Lowering {
             for (const Expr& predicate : op.predicates)
                 add_filter(result, over(predicate, both), 1);
         if (joined) result.outputs = std::move(both);
+        // All rows that are left of a join that marked them have the mark, or none has.
+        if (op.output.size() > result.outputs.size())
+            result.outputs.push_back(
+                plan::make_constant(plan::make_type(plan::TypeId::kBool),
+                                    column::Scalar::of_int(op.join == JoinType::kSemi ? 1 : 0)));
         result.rows = op.rows;
         return result;
     }

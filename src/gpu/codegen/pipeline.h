@@ -3,6 +3,7 @@
 // becomes of the rows. What a kernel computes, not yet how.
 
 #include <cstdint>
+#include <list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,6 +31,8 @@ struct PipelineJoin {
     /// What a match has to satisfy besides, over the slots. Of kInner they are filters behind it.
     std::vector<plan::Expr> conditions;
     double selectivity = 1;  ///< the planner's: rows out for a row in
+    /// NOT IN: not for keys that may be NULL, on either side.
+    bool null_aware = false;
 
     /// Whether it matters how many rows of a key the build side has, or which of them is found.
     bool needs_unique() const noexcept {
@@ -53,6 +56,7 @@ struct PipelineStep {
 /// Rows of a table through steps into a sink. Expressions are over the slots.
 struct Pipeline {
     int table = -1;  ///< kScan's source
+    int inner = -1;  ///< instead: the rows of an aggregate (of Program::inner)
     std::string name;
     std::vector<int> columns;  ///< of the scan, that the slots of kind kScan stand for, ascending
     std::vector<Slot> slots;
@@ -76,10 +80,15 @@ struct Pipeline {
 /// Build sides come before the pipelines that probe them; the last one is the result's.
 struct Program {
     std::vector<Pipeline> pipelines;
+    /// Aggregates whose rows pipelines scan: parts of the plan that the program was made of, or
+    /// `made` for it.
+    std::vector<const plan::Operator*> inner;
+    std::list<plan::Operator> made;
 };
 
-/// Makes pipelines of an aggregate over scans, filters, projections and joins. Nothing, and a
-/// reason for a DBA, if there is something in it that kernels do not compute.
+/// Makes pipelines of an aggregate over scans, filters, projections, joins and such aggregates,
+/// which must outlive them. Nothing, and a reason for a DBA, if there is something in it that
+/// kernels do not compute.
 std::optional<Program> lower(const plan::Operator& aggregate, std::string* reason);
 
 }  // namespace loom::gpu

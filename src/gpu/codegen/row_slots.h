@@ -33,6 +33,11 @@ class RowSlots final : public ValueSource {
     void set_place(int join, std::string text) { places_[join] = std::move(text); }
     /// Whether the row has a match in a join's build side; else columns of that are NULL.
     void set_found(int join, std::string text) { found_[join] = std::move(text); }
+    /// Returns how a row tells whether it has a match; empty: it has.
+    std::string found(int join) const {
+        const auto known = found_.find(join);
+        return known == found_.end() ? std::string() : known->second;
+    }
     /// The offset of a slot's value from its origin is there already, as `text`.
     void carry(int slot, std::string text) { carried_[slot] = std::move(text); }
 

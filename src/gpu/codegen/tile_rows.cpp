@@ -30,21 +30,89 @@ void TileWriter::take_row(std::string_view leave) {
             take_join(test.join, leave, Part::kKey);
         }
     }
+    int loops = 0;
     for (const PipelineStep* step : tail_) {
-        if (step->kind == PipelineStep::Kind::kFilter)
+        if (step->kind == PipelineStep::Kind::kFilter) {
             filter(step->predicate, leave);
-        else if (step->kind == PipelineStep::Kind::kCompute)
+        } else if (step->kind == PipelineStep::Kind::kCompute) {
             expressions_.write(step->predicate, body_);
-        else if (early)
+        } else if (early) {
             sink_reads_code(step->join) ? check_code(step->join, leave)
                                         : check_bit(step->join, leave);
-        else
-            take_join(step->join, leave,
-                      tested_.count(step->join) == 0 || sink_reads_code(step->join)
-                          ? Part::kAll
-                          : Part::kConditions);
+        } else {
+            const Part part = tested_.count(step->join) == 0 || sink_reads_code(step->join)
+                                  ? Part::kAll
+                                  : Part::kConditions;
+            if (!table(step->join).has_lists()) {
+                take_join(step->join, leave, part);
+            } else if (take_list(step->join, leave, part)) {
+                // What follows is done for each match.
+                ++loops;
+                leave = "continue;";
+            }
+        }
     }
     write_sink(leave);
+    for (int i = 0; i < loops; ++i) body_ += "}\n";
+}
+
+// Goes through the rows of a build side that match. Returns whether a loop over them is open: of
+// semi and anti joins it is enough to know whether there are any.
+bool TileWriter::take_list(int join, std::string_view leave, Part part) {
+    const PipelineJoin& definition = pipeline_.joins[static_cast<size_t>(join)];
+    const bool inner = definition.type == JoinType::kInner;
+    const bool left = definition.type == JoinType::kLeft;
+    const auto first = [&](std::string_view otherwise) {
+        if (part != Part::kConditions) find(join, otherwise);
+        return fmt::format("bytes_at<uint32_t>({})[{}]", word(table(join).first_rows),
+                           slots_.place(join, body_));
+    };
+    const std::string next =
+        fmt::format("bytes_at<uint32_t>({})[at{}]", word(table(join).next_rows), join);
+    const std::string at = fmt::format("at{}", join);
+    if (inner) {
+        const std::string begin = first(leave);
+        body_ += fmt::format("for (uint32_t {0} = {1}; {0} != RowLists::kNone; {0} = {2}) {{\n", at,
+                             begin, next);
+        slots_.set_place(join, at);
+        return true;
+    }
+    body_ +=
+        fmt::format("bool found{0} = false;\nuint32_t {1} = RowLists::kNone;\ndo {{\n", join, at);
+    slots_.open_block();
+    const std::string begin = first("break;");
+    body_ += fmt::format("{} = {};\n", at, begin);
+    slots_.close_block();
+    body_ += "} while (false);\n";
+    if (!left) {
+        body_ += fmt::format("for (; {0} != RowLists::kNone; {0} = {1}) {{\n", at, next);
+        slots_.open_block();
+        slots_.set_place(join, at);
+        for (const Expr& condition : definition.conditions) {
+            if (can_fault(condition))
+                throw NotInKernels{"a condition that may fault on each match"};
+            filter(condition, "continue;");
+        }
+        slots_.close_block();
+        body_ += fmt::format("found{0} = true;\nbreak;\n}}\nif ({1}found{0}) {2}\n", join,
+                             definition.type == JoinType::kSemi ? "!" : "", leave);
+        return false;
+    }
+    // Behind the last match comes, if there was none, the row alone.
+    body_ += fmt::format(
+        "for (bool more{0} = true; more{0};) {{\n"
+        "const uint32_t row{0} = {1};\nconst bool here{0} = row{0} != RowLists::kNone;\n"
+        "if (here{0}) {{\n{1} = {2};\n",
+        join, at, next);
+    slots_.open_block();
+    slots_.set_place(join, fmt::format("row{}", join));
+    for (const Expr& condition : definition.conditions) filter(condition, "continue;");
+    slots_.close_block();
+    body_ += fmt::format(
+        "found{0} = true;\n}} else {{\nmore{0} = false;\nif (found{0}) continue;\n}}\n", join);
+    slots_.set_place(join, fmt::format("row{}", join));
+    slots_.set_found(join, fmt::format("here{}", join));
+    return true;
 }
 
 // Whether most rows that come so far reach the sink, and need nothing for it but columns and
@@ -61,6 +129,7 @@ bool TileWriter::reads_early() const {
         const ScanColumn* key = scan_column(definition.keys[0]);
         if (key == nullptr || key->layout.nullable) return false;
         if (near_key(join) == nullptr || !definition.conditions.empty() ||
+            table(join).has_lists() ||
             (definition.type != JoinType::kInner && definition.type != JoinType::kSemi))
             return false;
     }

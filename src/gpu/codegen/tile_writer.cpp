@@ -328,8 +328,20 @@ bool TileWriter::can_fault(const Expr& expr) const {
     return !expressions_.is_looked_up(expr) && expressions_.facts().can_fault(expr);
 }
 
+void TileWriter::refuse_null_keys() const {
+    for (size_t i = 0; i < pipeline_.joins.size(); ++i) {
+        const PipelineJoin& join = pipeline_.joins[i];
+        if (join.null_aware &&
+            (table(static_cast<int>(i)).nullable_keys ||
+             std::any_of(join.keys.begin(), join.keys.end(),
+                         [&](const Expr& key) { return expressions_.facts().may_be_null(key); })))
+            throw NotInKernels{"NOT IN of values that may be NULL"};
+    }
+}
+
 // Tests of a tile cannot fault, so that their order is free as far as nothing before them can.
 void TileWriter::plan_steps() {
+    refuse_null_keys();
     // More rows than these are not worth a test of their own before the row is taken.
     constexpr double kSelective = 0.9;
     bool faults = false;
@@ -356,7 +368,10 @@ void TileWriter::plan_steps() {
             continue;
         }
         if (step.kind == PipelineStep::Kind::kCompute) {
-            if (!can_fault(step.predicate)) continue;
+            // Texts have been computed for the whole dictionary.
+            if (plan::physical(step.predicate.type) == plan::Physical::kBytes ||
+                !can_fault(step.predicate))
+                continue;
             faults = true;
             tail_.push_back(&step);
             continue;
@@ -366,7 +381,9 @@ void TileWriter::plan_steps() {
         if (stage && stage->selectivity < kSelective) {
             tests.push_back(*stage);
             tested_.insert(step.join);
-            if (!sink_reads_code(step.join) && join.conditions.empty()) continue;
+            if (!sink_reads_code(step.join) && join.conditions.empty() &&
+                !table(step.join).has_lists())
+                continue;
         }
         for (const Expr& condition : join.conditions) faults = faults || can_fault(condition);
         tail_.push_back(&step);
@@ -426,8 +443,9 @@ void TileWriter::plan(SharedMemory& memory, uint32_t threads) {
     blocks_ = choices_.blocks.value_or(1);
     ahead_ = choices_.ahead.value_or(lane_words(stages_[0]) <=
                                      (stages_.size() > 1 ? kWordsAhead : kWordsAheadAlone));
+    queue_ = choices_.queue.value_or(true);
     // Bitmaps first: what they are asked is worth more than what goes along.
-    const uint32_t queue_bytes = kQueue * warps * 4;
+    const uint32_t queue_bytes = queue_ ? kQueue * warps * 4 : 0;
     for (Stage& stage : stages_) {
         if (stage.kind != Stage::Kind::kJoin) continue;
         const uint32_t bytes = bitmap_words(table(stage.join).span) * 4;
@@ -435,6 +453,7 @@ void TileWriter::plan(SharedMemory& memory, uint32_t threads) {
             table(stage.join).span / 8 <= kSharedBitmap && memory.fits(bytes + queue_bytes);
         if (stage.shared) stage.shared_at = memory.take(bytes);
     }
+    if (!queue_) return;
     queue_words_ = kQueue;
     if (choices_.carry.value_or(left_ * kTileRows >= kCarried))
         for (Stage& stage : stages_) {
@@ -646,10 +665,11 @@ void TileWriter::write_tiles() {
             "{};\n",
             stage, word32(stages_[stage].words_at), lane_words(stages_[stage]) * kWarp);
     }
-    body_ += fmt::format(
-        "uint32_t* const queue = reinterpret_cast<uint32_t*>(shared_memory() + {}) + warp * {};\n"
-        "uint32_t queued = 0;\n",
-        word32(queue_at_), queue_words_);
+    if (queue_)
+        body_ += fmt::format(
+            "uint32_t* const queue = reinterpret_cast<uint32_t*>(shared_memory() + {}) + warp * "
+            "{};\nuint32_t queued = 0;\n",
+            word32(queue_at_), queue_words_);
     open_spans();
     for (size_t i = 0; i < stages_.size(); ++i) prepare_stage(i);
     if (ahead_)
@@ -670,8 +690,18 @@ void TileWriter::write_tiles() {
         write_stage(i);
     }
     body_ += "}\n";
-    write_queue();
+    queue_ ? write_queue() : write_survivors();
     body_ += "if (!more) break;\n}\n}\n";
+}
+
+// Each lane takes its own survivors, which is best where little is left to do for them.
+void TileWriter::write_survivors() {
+    body_ +=
+        "for (; alive != 0; alive &= alive - 1) {\n"
+        "const uint32_t row = row_of(at, lowest_bit(alive), lane);\n";
+    slots_.restart();
+    take_row("continue;");
+    body_ += "}\n";
 }
 
 // Survivors wait in the warp's queue until there are 32 of them: then each lane takes one. What the

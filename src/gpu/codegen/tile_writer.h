@@ -118,6 +118,7 @@ class TileWriter {
     std::optional<Stage> membership(const PipelineStep& step) const;
     StageCost cost(const Stage& stage) const;
     bool can_fault(const plan::Expr& expr) const;
+    void refuse_null_keys() const;
     void plan_steps();
     bool needed_in_tail(int slot) const;
 
@@ -131,6 +132,7 @@ class TileWriter {
     void test_range(const Stage& stage, size_t at, const ScanColumn& column);
     void open_spans();
     void write_tiles();
+    void write_survivors();
     void write_queue();
     size_t stage_of(int slot) const;
 
@@ -138,6 +140,7 @@ class TileWriter {
     /// What of a join is to be done still.
     enum class Part : uint8_t { kAll, kKey, kConditions };
     void take_join(int join, std::string_view leave, Part part);
+    bool take_list(int join, std::string_view leave, Part part);
     void find(int join, std::string_view leave);
     bool reads_early() const;
     std::vector<int> tail_joins() const;
@@ -159,6 +162,7 @@ class TileWriter {
     std::vector<int> carried_;
     double left_ = 1;
     bool ahead_ = false;
+    bool queue_ = true;
     int names_ = 0;
     int blocks_ = 1;
     uint32_t threads_ = 0;

@@ -95,7 +95,7 @@ class Expected {
             in_[63 - thread],
             in_[thread ^ 1] + 1,
         };
-        out.resize(30);  // atomic operations
+        out.resize(31);  // atomic operations
         add_reads(out, thread);
         out.push_back(kThreads);
         out.push_back(kOperationResults - 1 + 32);
@@ -146,7 +146,7 @@ TEST_P(Kernels, DoEveryOperation) {
     p.rows = bench.upload(rows);
     p.out = bench.upload(std::vector<uint64_t>(kThreads * kOperationResults));
     p.wide = bench.upload(std::vector<uint64_t>{5, 0, 0});
-    p.narrow = bench.upload(std::vector<uint32_t>{6, 1U << 31, 0});
+    p.narrow = bench.upload(std::vector<uint32_t>{6, 1U << 31, 0, 0});
     p.extremes = bench.upload(std::vector<int64_t>{INT64_MAX, INT64_MIN});
     bench.run("operations", {1, kThreads, kThreads * 4}, p);
 
@@ -156,7 +156,7 @@ TEST_P(Kernels, DoEveryOperation) {
         const std::vector<uint64_t> wanted = expected.of(thread);
         ASSERT_EQ(wanted.size(), kOperationResults);
         for (uint32_t i = 0; i < kOperationResults; ++i) {
-            if (i >= 22 && i < 30) continue;
+            if (i >= 22 && i < 31) continue;
             EXPECT_EQ(out[i * kThreads + thread], wanted[i]) << "operation " << i << thread;
         }
     }
@@ -175,7 +175,7 @@ TEST_P(Kernels, DoEveryOperation) {
         greatest = std::max(greatest, static_cast<int64_t>(value * kFactor));
         largest = std::max(largest, value * kFactor);
     }
-    const std::vector<uint32_t> narrow = bench.download(p.narrow, 3);
+    const std::vector<uint32_t> narrow = bench.download(p.narrow, 4);
     const std::vector<uint64_t> wide = bench.download(p.wide, 3);
     EXPECT_EQ(narrow[0], sum);
     EXPECT_EQ(narrow[1], all);
@@ -191,6 +191,11 @@ TEST_P(Kernels, DoEveryOperation) {
     };
     swaps(27, narrow[2]);
     swaps(28, wide[1]);
+    // Each thread has left its number, which another one saw, or nobody did.
+    std::set<uint64_t> left(out.begin() + 30 * kThreads, out.begin() + 31 * kThreads);
+    EXPECT_TRUE(left.insert(narrow[3]).second);
+    EXPECT_EQ(left.size(), kThreads + 1);
+    EXPECT_EQ(*left.rbegin(), kThreads);
     // Each thread saw a sum of its own before it added.
     const auto before = out.begin() + 23 * kThreads;
     EXPECT_EQ(std::set<uint64_t>(before, before + kThreads).size(), kThreads);

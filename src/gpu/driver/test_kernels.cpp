@@ -77,6 +77,7 @@ LOOM_KERNEL(operations, Operations, 64, 1) {
     put(atomic_swap_if(p.narrow + 2, 0U, thread + 1));
     put(atomic_swap_if(p.wide + 1, uint64_t{0}, uint64_t{thread + 1}));
     put(atomic_max(p.wide + 2, wide));
+    put(atomic_swap(p.narrow + 3, thread + 1));
     fence();
 
     const uint8_t* rows = p.rows;

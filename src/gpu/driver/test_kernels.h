@@ -19,7 +19,7 @@ std::string operations_text();
 std::string sql_text();
 
 inline constexpr uint32_t kOperationThreads = 64;
-inline constexpr uint32_t kOperationResults = 48;
+inline constexpr uint32_t kOperationResults = 49;
 
 /// Parameters of the kernel `operations`. `out` has kOperationResults words for each thread, those
 /// of one operation side by side.
@@ -28,7 +28,7 @@ struct Operations {
     const uint8_t* rows;  ///< 16 bytes for each thread
     uint64_t* out;
     uint64_t* wide;     ///< sum, swapped once
-    uint32_t* narrow;   ///< sum, or, swapped once
+    uint32_t* narrow;   ///< sum, or, swapped once, swapped by each
     int64_t* extremes;  ///< least, greatest
 };
 /// Parameters of the kernels `sums` and `sums_dynamic`.

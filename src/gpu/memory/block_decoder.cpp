@@ -38,7 +38,7 @@ DecodedBlock BlockDecoder::decode(const exec::ScanFile& file, const BlockRows& b
         if (known)
             value = texts_ != nullptr ? texts_->code(bound.value.bytes)
                                       : static_cast<int64_t>(bound.value.integer);
-        for (int64_t row = 0; row < block.rows; ++row) put(out, known, value);
+        for (int64_t row = 0; row < block.rows; ++row) out.put(known, value);
     } else {
         exec::Loader loader(*file.reader->schema().fields[static_cast<size_t>(bound.field)].type,
                             type_, nullptr, bound.characters);
@@ -55,14 +55,14 @@ DecodedBlock BlockDecoder::decode(const exec::ScanFile& file, const BlockRows& b
     return out;
 }
 
-void BlockDecoder::put(DecodedBlock& out, bool valid, int64_t value) {
-    const size_t row = out.values.size();
-    if (row % 8 == 0) out.valid.push_back(0);
-    if (valid)
-        out.valid[row / 8] |= static_cast<uint8_t>(1U << row % 8);
+void DecodedBlock::put(bool row_valid, int64_t value) {
+    const size_t row = values.size();
+    if (valid.size() <= row / 8) valid.resize(row / 8 + 1);
+    if (row_valid)
+        valid[row / 8] |= static_cast<uint8_t>(1U << row % 8);
     else
-        out.has_null = true;
-    out.values.push_back(value);
+        has_null = true;
+    values.push_back(value);
 }
 
 void BlockDecoder::add(const exec::Vector& vector, DecodedBlock& out) {
@@ -76,7 +76,7 @@ void BlockDecoder::add(const exec::Vector& vector, DecodedBlock& out) {
         if (valid)
             value = texts_ != nullptr ? code_of(vector.as<column::BytesView>()[at])
                                       : integer_at(vector, physical, at);
-        put(out, valid, value);
+        out.put(valid, value);
     }
 }
 
@@ -93,7 +93,7 @@ void BlockDecoder::add_codes(const exec::Vector& vector, DecodedBlock& out) {
     }
     for (int64_t row = 0; row < vector.length; ++row) {
         const bool valid = !vector.is_null(row) && !entries.is_null(vector.code(row));
-        put(out, valid, valid ? entries_[vector.code(row)] : 0);
+        out.put(valid, valid ? entries_[vector.code(row)] : 0);
     }
 }
 

@@ -20,6 +20,8 @@ struct DecodedBlock {
     bool has_null = false;
     ColumnShape shape;
 
+    /// Adds a row.
+    void put(bool row_valid, int64_t value);
     Values view() const {
         return {values, has_null ? std::span<const uint8_t>(valid) : std::span<const uint8_t>()};
     }
@@ -34,10 +36,10 @@ class BlockDecoder {
     /// Raises base::Error for files, exec::Unrepresentable for values that the engine does not
     /// have.
     DecodedBlock decode(const exec::ScanFile& file, const BlockRows& block, int column);
+    /// Adds values that have been read; not to the shape.
+    void add(const exec::Vector& vector, DecodedBlock& out);
 
   private:
-    static void put(DecodedBlock& out, bool valid, int64_t value);
-    void add(const exec::Vector& vector, DecodedBlock& out);
     void add_codes(const exec::Vector& vector, DecodedBlock& out);
     int64_t code_of(const column::BytesView& bytes);
 

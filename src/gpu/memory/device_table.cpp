@@ -1,5 +1,7 @@
 #include "gpu/memory/device_table.h"
 
+#include <algorithm>
+
 namespace loom::gpu {
 
 namespace {
@@ -7,6 +9,15 @@ namespace {
 // Rows of a block at most, but for larger row groups: enough that all warps of a block of threads
 // go round many times, and few enough that blocks come and go one by one.
 constexpr int64_t kBlockRows = int64_t{1} << 20;
+
+uint64_t aligned(uint64_t bytes) {
+    return (bytes + 255) / 256 * 256;
+}
+
+template <typename T>
+uint64_t bytes_of(const std::vector<T>& values) {
+    return values.size() * sizeof(T);
+}
 
 }  // namespace
 
@@ -44,6 +55,26 @@ bool can_hold(plan::Type type) {
         default:
             return false;
     }
+}
+
+FileColumn::Block upload_block(Device& device, Stream& stream, const EncodedBlock& block) {
+    const uint64_t bases_at = aligned(bytes_of(block.data));
+    const uint64_t valid_at = bases_at + aligned(bytes_of(block.tile_bases));
+    const uint64_t bytes = valid_at + aligned(bytes_of(block.valid));
+    FileColumn::Block made;
+    made.memory = DeviceMemory(device, std::max<uint64_t>(bytes, 256));
+    const auto put = [&](uint64_t at, const auto& values) -> DeviceAddress {
+        if (values.empty()) return 0;
+        stream.upload(made.memory.address() + at, values.data(), bytes_of(values));
+        return made.memory.address() + at;
+    };
+    made.view.data = reinterpret_cast<const uint8_t*>(put(0, block.data));
+    made.view.tile_bases = reinterpret_cast<const uint32_t*>(put(bases_at, block.tile_bases));
+    made.view.valid = reinterpret_cast<const uint16_t*>(put(valid_at, block.valid));
+    made.has_values = block.min <= block.max;
+    made.base = block.base;
+    stream.wait();
+    return made;
 }
 
 std::shared_ptr<const DeviceColumn> make_column(

@@ -45,6 +45,9 @@ struct FileColumn {
     uint64_t bytes = 0;  ///< in device memory
 };
 
+/// Copies an encoded block to the device. Its base is there if it has values.
+FileColumn::Block upload_block(Device& device, Stream& stream, const EncodedBlock& block);
+
 /// A column of a table: those of its files, as one kernel reads them.
 struct DeviceColumn {
     ScanColumn facts;

@@ -18,32 +18,6 @@ uint64_t aligned(uint64_t bytes) {
     return (bytes + 255) / 256 * 256;
 }
 
-template <typename T>
-uint64_t bytes_of(const std::vector<T>& values) {
-    return values.size() * sizeof(T);
-}
-
-// Copies an encoded block to the device.
-FileColumn::Block upload(Device& device, Stream& stream, const EncodedBlock& block) {
-    const uint64_t bases_at = aligned(bytes_of(block.data));
-    const uint64_t valid_at = bases_at + aligned(bytes_of(block.tile_bases));
-    const uint64_t bytes = valid_at + aligned(bytes_of(block.valid));
-    FileColumn::Block made;
-    made.memory = DeviceMemory(device, std::max<uint64_t>(bytes, 256));
-    const auto put = [&](uint64_t at, const auto& values) -> DeviceAddress {
-        if (values.empty()) return 0;
-        stream.upload(made.memory.address() + at, values.data(), bytes_of(values));
-        return made.memory.address() + at;
-    };
-    made.view.data = reinterpret_cast<const uint8_t*>(put(0, block.data));
-    made.view.tile_bases = reinterpret_cast<const uint32_t*>(put(bases_at, block.tile_bases));
-    made.view.valid = reinterpret_cast<const uint16_t*>(put(valid_at, block.valid));
-    made.has_values = block.min <= block.max;
-    made.base = block.base;
-    stream.wait();
-    return made;
-}
-
 }  // namespace
 
 FileLoader::FileLoader(Device& device, const exec::TableSource& table, int column, plan::Type type,
@@ -136,7 +110,8 @@ std::optional<std::vector<std::shared_ptr<const FileColumn>>> FileLoader::load(
                 fits = fits && shape.fits(with_nulls);
             }
             if (!fits) return;
-            FileColumn::Block block = upload(device_, *stream, encode(fresh.view(), with_nulls));
+            FileColumn::Block block =
+                upload_block(device_, *stream, encode(fresh.view(), with_nulls));
             const std::scoped_lock lock(mutex);
             FileColumn& column = *made[rows.file];
             column.shape.add(fresh.shape);

@@ -116,6 +116,7 @@ void BuildSides::plan_keys(size_t at) {
         if (!is_integer(key.type))
             throw NotInKernels{"a join on a key of type " + plan::to_string(key.type)};
         bounds.push_back(facts.bounds(key));
+        build.table.nullable_keys = build.table.nullable_keys || facts.may_be_null(key);
         if (!bounds.back().fits_64()) throw NotInKernels{"a key of a join of many digits"};
     }
     BuildTable& table = build.table;
@@ -149,7 +150,7 @@ void BuildSides::plan_keys(size_t at) {
     // A word of all ones is none.
     if (shift > 63) throw NotInKernels{"keys of a join of many bits"};
     build.room = static_cast<uint64_t>(std::clamp(made.pipeline->kept * 1.5, 0.0, 1e15));
-    set_room(build, made.rows);
+    set_room(build, most_rows(at));
 }
 
 void BuildSides::set_room(Build& build, uint64_t rows) {
@@ -163,12 +164,45 @@ void BuildSides::set_room(Build& build, uint64_t rows) {
 void BuildSides::grow() {
     bool any = false;
     for (size_t i = 0; i < builds_.size(); ++i) {
-        if (builds_[i].table.hashed.empty() || builds_[i].room >= bound_[i].rows) continue;
-        builds_[i].room = std::max(builds_[i].room * kGrowth, uint64_t{1});
-        set_room(builds_[i], bound_[i].rows);
-        any = true;
+        Build& build = builds_[i];
+        const uint64_t rows = most_rows(i);
+        if (!build.table.hashed.empty() && build.room < rows) {
+            build.room = std::max(build.room * kGrowth, uint64_t{1});
+            set_room(build, rows);
+            any = true;
+        }
+        if (build.table.has_lists() && build.table.row_room < std::min(rows, kMostPlaces)) {
+            build.table.row_room = static_cast<uint32_t>(
+                std::min({build.table.row_room * kGrowth, rows, kMostPlaces}));
+            any = true;
+        }
     }
     if (!any) throw NotInKernels{"keys of a join that no set has room for"};
+}
+
+void BuildSides::keep_lists(uint32_t builds) {
+    for (size_t i = 0; i < builds_.size(); ++i) {
+        BuildTable& table = builds_[i].table;
+        if ((builds & duplicate_bit(i)) == 0 || !table.unique) continue;
+        table.unique = false;
+        const auto wanted =
+            std::max(bound_[i].rows,
+                     static_cast<uint64_t>(std::clamp(bound_[i].pipeline->kept * 1.5, 1.0, 1e15)));
+        table.row_room = static_cast<uint32_t>(
+            std::min({wanted, std::max<uint64_t>(most_rows(i), 1), kMostPlaces}));
+    }
+}
+
+uint64_t BuildSides::most_rows(size_t pipeline) const {
+    uint64_t rows = bound_[pipeline].rows;
+    for (const PipelineJoin& join : bound_[pipeline].pipeline->joins) {
+        const auto build = static_cast<size_t>(join.build);
+        const bool all = join.type == plan::JoinType::kInner || join.type == plan::JoinType::kLeft;
+        if (!all || !builds_[build].table.has_lists()) continue;
+        if (__builtin_mul_overflow(rows, std::max<uint64_t>(1, most_rows(build)), &rows))
+            return UINT64_MAX;
+    }
+    return rows;
 }
 
 // --- what is kept
@@ -249,8 +283,13 @@ void BuildSides::reserve(Arena& arena) {
         build.payloads.clear();
         for (const PayloadArray& array : table.payloads)
             // Read where a row has been found.
-            build.payloads.push_back(
-                arena.reserve_unfilled(table.span * static_cast<uint64_t>(array.bytes)));
+            build.payloads.push_back(arena.reserve_unfilled(table.payload_places() *
+                                                            static_cast<uint64_t>(array.bytes)));
+        if (table.has_lists()) {
+            build.first_rows = arena.reserve(table.span * 4, 0xff);
+            build.next_rows = arena.reserve_unfilled(uint64_t{table.row_room} * 4);
+            build.row_count = arena.reserve(4, 0);
+        }
         if (table.fields.empty()) continue;
         table.set_slots = kSetSlots;
         build.codes = arena.reserve(table.span * static_cast<uint64_t>(table.code_bytes), 0xff);
@@ -266,6 +305,11 @@ void BuildSides::settle() {
         (build.table.hashed.empty() ? build.table.bitmap : build.table.key_words) = *build.keys;
         for (size_t i = 0; i < build.payloads.size(); ++i)
             build.table.payloads[i].address = *build.payloads[i];
+        if (build.table.has_lists()) {
+            build.table.first_rows = *build.first_rows;
+            build.table.next_rows = *build.next_rows;
+            build.table.row_count = *build.row_count;
+        }
         if (build.table.fields.empty()) continue;
         build.table.codes = *build.codes;
         build.table.set_words = *build.set_words;

@@ -33,8 +33,13 @@ class BuildSides {
     void drop_fields();
     void set_code_bytes(size_t build, int bytes) { builds_[build].table.code_bytes = bytes; }
 
-    /// Makes room for more keys where they are hashed. Raises NotInKernels if there is enough.
+    /// Makes room for more keys where they are hashed, and for more rows where they are lists.
+    /// Raises NotInKernels if there is enough.
     void grow();
+    /// Keeps all rows of a key of these build sides (duplicate_bit()), where that matters.
+    void keep_lists(uint32_t builds);
+    /// Returns how many rows come to a pipeline's sink at most.
+    uint64_t most_rows(size_t pipeline) const;
 
     size_t size() const noexcept { return builds_.size(); }
     const BuildTable& table(size_t build) const { return builds_[build].table; }
@@ -54,6 +59,9 @@ class BuildSides {
         BuildTable table;
         uint64_t room = 0;              // of a table that is hashed: for rows
         DeviceAddress* keys = nullptr;  // bitmap or words
+        DeviceAddress* first_rows = nullptr;
+        DeviceAddress* next_rows = nullptr;
+        DeviceAddress* row_count = nullptr;
         DeviceAddress* codes = nullptr;
         DeviceAddress* set_words = nullptr;
         DeviceAddress* set_numbers = nullptr;

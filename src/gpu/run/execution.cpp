@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <functional>
 #include <optional>
 
 #include <fmt/core.h>
@@ -10,12 +11,15 @@
 #include "exec/expr/raise.h"
 #include "exec/expression.h"
 #include "exec/fault.h"
+#include "gpu/codegen/fixed_scale.h"
 #include "gpu/codegen/kernel_text.h"
 #include "gpu/run/arena.h"
 #include "gpu/run/bound_pipeline.h"
 #include "gpu/run/build_sides.h"
 #include "gpu/run/groups.h"
 #include "gpu/run/results.h"
+#include "gpu/run/row_columns.h"
+#include "gpu/run/text_tables.h"
 #include "gpu/runtime/kernel.h"
 
 namespace loom::gpu {
@@ -46,27 +50,34 @@ uint64_t aligned(uint64_t bytes) {
 
 class Run {
   public:
-    Run(DeviceContext& context, const Program& program, const plan::Operator& aggregate,
-        const exec::Inputs& inputs)
+    /// `runs` counts the aggregates of all.
+    Run(DeviceContext& context, Program program, const plan::Operator& aggregate,
+        const exec::Inputs& inputs, size_t* runs)
         : context_(context),
-          program_(program),
+          program_(std::move(program)),
           aggregate_(aggregate),
           inputs_(inputs),
+          runs_(runs),
+          number_((*runs)++),
           lease_(context.device, context.pool),
           results_(lease_) {}
 
     std::unique_ptr<DeviceRows> run(RunTimes* times) {
         const Clock::time_point begin = Clock::now();
+        with_marks_ = times != nullptr && times->wants_kernels;
+        inner_times_.wants_kernels = false;
+        inner_times_.wants_texts = times != nullptr && times->wants_texts;
         bind();
         const double bound = milliseconds_since(begin);
         builds_ = std::make_unique<BuildSides>(bound_);
+        if (duplicates() != nullptr) builds_->keep_lists(*duplicates());
         groups_ = std::make_unique<Groups>(aggregate_, bound_, *builds_, inputs_.parameters);
         std::unique_ptr<DeviceRows> rows;
         double compiled = 0;
         int from = 0;
         int to = 0;
-        details_ = times != nullptr && times->detailed;
         // Again, and in another way, where there are more groups or keys than was thought.
+        check_texts();
         groups_->plan();
         while (rows == nullptr) {
             prepare();
@@ -76,22 +87,20 @@ class Run {
             upload_inputs();
             from = stream().mark();
             arena_->clear(stream());
-            if (details_) cleared_ = stream().mark();
+            if (with_marks_) cleared_ = stream().mark();
             for (const Loaded& loaded : modules_) launch(loaded);
             to = stream().mark();
             results_.fetch(arena_->first_results());
-            if (!check_status())
-                builds_->grow();
-            else if ((rows = groups_->collect(results_)) == nullptr)
-                groups_->plan();
+            if (check_status() && (rows = groups_->collect(results_)) == nullptr) groups_->plan();
             launched_.reset();
         }
         if (times != nullptr) {
             times->load = bound;
             times->compile = compiled - bound;
-            times->device = stream().elapsed(from, to);
+            times->device = inner_times_.device + stream().elapsed(from, to);
             times->total = milliseconds_since(begin);
-            if (details_) add_details(*times);
+            times->shape = shape_;
+            add_kernels(*times);
         }
         return rows;
     }
@@ -112,14 +121,22 @@ class Run {
 
     Stream& stream() { return lease_.stream(); }
 
-    void add_details(RunTimes& times) {
+    void add_kernels(RunTimes& times) {
         int mark = cleared_;
         for (Launch& launch : launches_) {
             launch.milliseconds = stream().elapsed(mark, launch.mark);
             mark = launch.mark;
         }
         times.kernels = std::move(launches_);
+        times.texts = std::move(inner_times_.texts);
+        if (!times.wants_texts) return;
         for (const Loaded& loaded : modules_) times.texts.push_back(loaded.kernels.text);
+    }
+
+    uint32_t* duplicates() const {
+        if (context_.duplicates == nullptr) return nullptr;
+        if (context_.duplicates->size() <= number_) context_.duplicates->resize(number_ + 1);
+        return &(*context_.duplicates)[number_];
     }
 
     void check_watch() const {
@@ -133,7 +150,10 @@ class Run {
         bound_.resize(program_.pipelines.size());
         const std::vector<std::vector<bool>> used = used_slots();
         if (!context_.only_prepared) load_all(used);
-        for (size_t i = 0; i < bound_.size(); ++i) bind(program_.pipelines[i], bound_[i], used[i]);
+        for (size_t i = 0; i < bound_.size(); ++i) {
+            bind(program_.pipelines[i], bound_[i], used[i]);
+            fix_scales(program_.pipelines[i], bound_[i]);
+        }
         place_tables();
     }
 
@@ -152,6 +172,45 @@ class Run {
         for (Bound& bound : bound_) {
             bound.data.blocks += tables_.address;
             bound.data.spans += tables_.address;
+        }
+    }
+
+    // Build sides come first, whose columns slots may be.
+    void fix_scales(Pipeline& pipeline, const Bound& bound) const {
+        for (size_t s = 0; s < pipeline.slots.size(); ++s) {
+            Slot& slot = pipeline.slots[s];
+            if (!plan::is_decimal(slot.type)) continue;
+            if (slot.kind == Slot::Kind::kScan) {
+                if (bound.columns[s] != nullptr) slot.type = bound.columns[s]->facts.type;
+                continue;
+            }
+            const PipelineJoin& join = pipeline.joins[static_cast<size_t>(slot.join)];
+            const Pipeline& build = program_.pipelines[static_cast<size_t>(join.build)];
+            const Expr& payload = build.payload[static_cast<size_t>(slot.index)];
+            if (payload.kind == ExprKind::kColumn)
+                slot.type = build.slots[static_cast<size_t>(payload.index)].type;
+        }
+        const std::function<plan::Type(int)> column = [&](int slot) {
+            return pipeline.slots[static_cast<size_t>(slot)].type;
+        };
+        const auto fix = [&](Expr& expr) {
+            expr = gpu::fix_scales(expr, column, inputs_.parameters);
+        };
+        const auto fix_all = [&](std::vector<Expr>& exprs) {
+            for (Expr& expr : exprs) fix(expr);
+        };
+        for (PipelineStep& step : pipeline.steps)
+            if (step.kind != PipelineStep::Kind::kJoin) fix(step.predicate);
+        for (PipelineJoin& join : pipeline.joins) {
+            fix_all(join.keys);
+            fix_all(join.conditions);
+        }
+        fix_all(pipeline.build_keys);
+        fix_all(pipeline.payload);
+        fix_all(pipeline.keys);
+        for (plan::Aggregate& call : pipeline.aggregates) {
+            fix_all(call.args);
+            fix_all(call.filter);
         }
     }
 
@@ -200,8 +259,15 @@ class Run {
 
     void bind(const Pipeline& pipeline, Bound& bound, const std::vector<bool>& used) {
         bound.pipeline = &pipeline;
-        const exec::TableSource& table = inputs_.tables[static_cast<size_t>(pipeline.table)];
-        const std::vector<BlockRows> blocks = blocks_of(table);
+        const exec::TableSource* table =
+            pipeline.inner < 0 ? &inputs_.tables[static_cast<size_t>(pipeline.table)] : nullptr;
+        RowColumns rows;
+        if (table == nullptr) rows = run_inner(pipeline, used);
+        std::vector<BlockRows> blocks;
+        if (table != nullptr)
+            blocks = blocks_of(*table);
+        else if (rows.rows > 0)
+            blocks = {{.rows = rows.rows}};
         bound.columns.resize(pipeline.slots.size());
         bound.data.columns.resize(pipeline.slots.size());
         bound.data.views = static_cast<int>(pipeline.columns.size());
@@ -209,9 +275,10 @@ class Run {
         for (size_t s = 0; s < pipeline.slots.size(); ++s) {
             const Slot& slot = pipeline.slots[s];
             if (slot.kind != Slot::Kind::kScan || !used[s]) continue;
-            if (!can_hold(slot.type))
+            if (table != nullptr && !can_hold(slot.type))
                 throw NotInKernels{"a column of type " + plan::to_string(slot.type)};
-            bound.columns[s] = load(table, slot);
+            bound.columns[s] = table != nullptr ? load(*table, slot)
+                                                : rows.columns[static_cast<size_t>(slot.index)];
             bound.data.columns[s] = bound.columns[s]->facts;
             for (size_t b = 0; b < blocks.size(); ++b)
                 bound.views[b * pipeline.columns.size() + static_cast<size_t>(slot.index)] =
@@ -223,11 +290,28 @@ class Run {
         bound.data.span_count = static_cast<uint32_t>(bound.spans.size());
     }
 
+    // Runs the aggregate that a pipeline scans the rows of.
+    RowColumns run_inner(const Pipeline& pipeline, const std::vector<bool>& used) {
+        const plan::Operator& inner = *program_.inner[static_cast<size_t>(pipeline.inner)];
+        std::string reason;
+        std::optional<Program> program = lower(inner, &reason);
+        if (!program) throw NotInKernels{reason};
+        RunTimes times;
+        times.wants_kernels = inner_times_.wants_kernels;
+        times.wants_texts = inner_times_.wants_texts;
+        const auto rows = Run(context_, std::move(*program), inner, inputs_, runs_).run(&times);
+        inner_times_.device += times.device;
+        inner_times_.texts.insert(inner_times_.texts.end(), times.texts.begin(), times.texts.end());
+        // Its first slots are the columns.
+        return load_rows(context_.device, stream(), *rows, inner.output, used);
+    }
+
     // Brings all columns to the device, together.
     void load_all(const std::vector<std::vector<bool>>& used) {
         std::vector<ColumnStore::Wanted> wanted;
         for (size_t i = 0; i < used.size(); ++i) {
             const Pipeline& pipeline = program_.pipelines[i];
+            if (pipeline.inner >= 0) continue;
             for (size_t s = 0; s < used[i].size(); ++s) {
                 const Slot& slot = pipeline.slots[s];
                 if (slot.kind == Slot::Kind::kScan && used[i][s] && can_hold(slot.type))
@@ -316,8 +400,15 @@ class Run {
             small.shared_bytes = limits.shared_bytes / kBuildBlocks;
             add_module(write_builds(builds, small));
         }
-        add_module(write_aggregate(*last().pipeline, last().data, groups_->table(), limits,
-                                   context_.choices));
+        const auto write = [&](const KernelChoices& choices) {
+            return write_aggregate(*last().pipeline, last().data, groups_->table(), limits,
+                                   choices);
+        };
+        KernelText own = write(context_.choices);
+        shape_ = std::hash<std::string>()(own.text);
+        const std::optional<KernelChoices> better =
+            context_.tuning != nullptr ? context_.tuning->find(shape_) : std::nullopt;
+        add_module(better ? write(*better) : std::move(own));
     }
 
     void add_module(KernelText kernels) {
@@ -333,49 +424,22 @@ class Run {
         modules_.push_back({std::move(kernels), std::move(module)});
     }
 
-    // Evaluates a condition for each text of a dictionary, and for NULL.
+    // Takes a table that stands for texts along to the device.
     void fill(const LookUp& look_up, const Bound& bound, KernelWords& words) {
         const DeviceColumn& column = *column_of(bound, bound_, look_up.slot);
-        const uint32_t count = column.texts->size();
-        Expr predicate = look_up.predicate;
-        const exec::Expression expression(predicate, inputs_.parameters);
-        exec::Evaluator evaluator(expression, nullptr);
-        std::vector<exec::Vector> columns(bound.pipeline->slots.size());
         std::vector<uint8_t> answers;
-        std::vector<column::BytesView> views;
-        for (uint32_t first = 0; first <= count; first += exec::kBatchRows) {
-            const uint32_t rows = std::min<uint32_t>(exec::kBatchRows, count + 1 - first);
-            views.assign(rows + base::kBufferSlack, {});
-            std::vector<uint8_t> validity(rows / 8 + 1 + base::kBufferSlack, 0);
-            for (uint32_t i = 0; i < rows && first + i < count; ++i) {
-                const std::string_view text = column.texts->text(first + i);
-                views[i] = {reinterpret_cast<const uint8_t*>(text.data()),
-                            static_cast<int64_t>(text.size())};
-                validity[i / 8] |= static_cast<uint8_t>(1U << i % 8);
-            }
-            exec::Vector input;
-            input.type = column.facts.type;
-            input.length = rows;
-            input.values = views.data();
-            input.validity = validity.data();
-            columns[static_cast<size_t>(look_up.slot)] = input;
-            const exec::Vector result = answer(evaluator, columns, rows);
-            for (uint32_t i = 0; i < rows; ++i) {
-                const int64_t at = result.form == exec::Form::kConstant ? 0 : i;
-                answers.push_back(result.is_null(i) ? 2 : result.as<uint8_t>()[at] != 0 ? 1 : 0);
-            }
+        base::ByteSpan table;
+        if (look_up.texts != nullptr) {
+            const std::vector<uint32_t>& codes = look_up.texts->codes;
+            table = {reinterpret_cast<const uint8_t*>(codes.data()), codes.size() * 4};
+        } else {
+            answers = answers_of(look_up.predicate, look_up.slot, column, inputs_.parameters);
+            if (look_up.bitmap) answers = bits_of(answers);
+            table = answers;
         }
-        if (look_up.bitmap) {
-            std::vector<uint8_t> bits((answers.size() + 31) / 32 * 4 + 16);
-            for (size_t i = 0; i < answers.size(); ++i)
-                // The first of 32 on top of a little-endian word.
-                if (answers[i] == 1)
-                    bits[i / 32 * 4 + 3 - i % 32 / 8] |= static_cast<uint8_t>(0x80U >> i % 8);
-            answers = std::move(bits);
-        }
-        words.set(look_up.word + 1, count);
+        words.set(look_up.word + 1, column.texts->size());
         look_ups_.push_back({modules_.size(), look_up.word, look_up_bytes_.size()});
-        look_up_bytes_.insert(look_up_bytes_.end(), answers.begin(), answers.end());
+        look_up_bytes_.insert(look_up_bytes_.end(), table.begin(), table.end());
         look_up_bytes_.resize(aligned(look_up_bytes_.size()));
     }
 
@@ -405,16 +469,28 @@ class Run {
             modules_[look_up.module].kernels.words.set(look_up.word, look_ups + look_up.at);
     }
 
-    // What faults for some text is left to the CPU engine: no row may have it.
-    static exec::Vector answer(exec::Evaluator& evaluator, std::span<const exec::Vector> texts,
-                               int64_t rows) {
-        try {
-            return evaluator.evaluate(texts, rows);
-        } catch (const exec::SqlFault& fault) {
-            throw NotInKernels{fault.what()};
-        } catch (const exec::Unrepresentable& fault) {
-            throw NotInKernels{fault.what()};
-        }
+    static std::vector<uint8_t> bits_of(const std::vector<uint8_t>& answers) {
+        std::vector<uint8_t> bits((answers.size() + 31) / 32 * 4 + 16);
+        for (size_t i = 0; i < answers.size(); ++i)
+            // The first of 32 on top of a little-endian word.
+            if (answers[i] == 1)
+                bits[i / 32 * 4 + 3 - i % 32 / 8] |= static_cast<uint8_t>(0x80U >> i % 8);
+        return bits;
+    }
+
+    // What is computed for a whole dictionary faults here, if at all.
+    void check_texts() const {
+        for (const Bound& bound : bound_)
+            for (const PipelineStep& step : bound.pipeline->steps) {
+                if (step.kind != PipelineStep::Kind::kCompute ||
+                    plan::physical(step.predicate.type) != plan::Physical::kBytes)
+                    continue;
+                const int slot = plan::columns_of(step.predicate)[0];
+                const DeviceColumn* column = column_of(bound, bound_, slot);
+                if (column == nullptr || column->texts == nullptr)
+                    throw NotInKernels{"an output that may raise an error"};
+                static_cast<void>(texts_of(step.predicate, slot, *column, inputs_.parameters));
+            }
     }
 
     struct Loaded {
@@ -448,21 +524,30 @@ class Run {
             const std::vector<uint64_t>& words = kernels.words.words();
             stream().launch(kernel, grid,
                             {reinterpret_cast<const uint8_t*>(words.data()), words.size() * 8});
-            if (details_) launches_.push_back({kernels.kernels[i], kernel, grid, stream().mark()});
+            if (with_marks_)
+                launches_.push_back({kernels.kernels[i], kernel, grid, stream().mark()});
         }
     }
 
     // --- what kernels say
     // ------------------------------------------------------------------------------
 
-    // Returns whether sets of keys had room for all. What comes of rows that are missing, or of one
-    // instead of another, is no fault.
+    // Returns whether all rows were found; else they will be. What comes of rows that are missing,
+    // or of one instead of another, is no fault.
     bool check_status() {
         Status status;
         results_.download(&status, *status_, sizeof status);
         results_.wait();
-        if (status.full_sets != 0) return false;
-        if (status.duplicate_keys != 0) throw NotInKernels{"a join on a key that is not unique"};
+        if (status.duplicate_keys != 0) {
+            if (duplicates() != nullptr) *duplicates() |= status.duplicate_keys;
+            builds_->keep_lists(status.duplicate_keys);
+            groups_->plan();
+            return false;
+        }
+        if (status.full_sets != 0) {
+            builds_->grow();
+            return false;
+        }
         if (status.faults != 0) {
             sql::Fault fault;
             fault.raise(static_cast<sql::FaultBits>(status.faults));
@@ -472,9 +557,12 @@ class Run {
     }
 
     DeviceContext& context_;
-    const Program& program_;
+    Program program_;
     const plan::Operator& aggregate_;
     const exec::Inputs& inputs_;
+    size_t* runs_;
+    const size_t number_;
+    RunTimes inner_times_;
     // Outlives the lease, whose end may wait for the device.
     std::optional<Launched> launched_;
     DeviceLease lease_;
@@ -492,8 +580,9 @@ class Run {
     std::vector<uint8_t> look_up_bytes_;
     std::vector<Loaded> modules_;  // of the build sides, if there are any, and of the last pipeline
     std::vector<Launch> launches_;
-    bool details_ = false;
+    bool with_marks_ = false;
     int cleared_ = 0;  // a mark
+    size_t shape_ = 0;
     DeviceAddress* status_ = nullptr;
 };
 
@@ -506,9 +595,10 @@ bool supports_aggregate(const plan::Operator& aggregate, std::string* reason) {
 std::unique_ptr<DeviceRows> run_aggregate(DeviceContext& context, const plan::Operator& aggregate,
                                           const exec::Inputs& inputs, RunTimes* times) {
     std::string reason;
-    const std::optional<Program> program = lower(aggregate, &reason);
+    std::optional<Program> program = lower(aggregate, &reason);
     if (!program) throw NotInKernels{reason};
-    return Run(context, *program, aggregate, inputs).run(times);
+    size_t runs = 0;
+    return Run(context, std::move(*program), aggregate, inputs, &runs).run(times);
 }
 
 }  // namespace loom::gpu

@@ -16,6 +16,7 @@
 #include "gpu/driver/module_cache.h"
 #include "gpu/memory/column_store.h"
 #include "gpu/run/device_rows.h"
+#include "gpu/run/tuning.h"
 
 namespace loom::gpu {
 
@@ -39,9 +40,13 @@ struct DeviceContext {
     ModuleCache& modules;
     ColumnStore& columns;
     KernelChoices choices = {};
+    Tuning* tuning = nullptr;    ///< knows better choices; or null
     bool only_prepared = false;  ///< raises NotPrepared instead of loading and compiling
     RunWatch* watch = nullptr;  ///< or null; looked at before each block of a file, and each kernel
     DevicePool* pool = nullptr;  ///< of that device, or null; keeps what runs use again
+    /// Which build sides have several rows of a key, as duplicate_bit() says, for each aggregate of
+    /// a run: what is known before it, and more so behind it. Or null.
+    std::vector<uint32_t>* duplicates = nullptr;
 };
 
 /// What a run would have to wait for.
@@ -60,13 +65,15 @@ struct Launch {
 
 /// What a run took, in milliseconds.
 struct RunTimes {
-    bool detailed = true;  ///< asks for `kernels` and `texts` too
-    double load = 0;       ///< until all columns were there
-    double compile = 0;    ///< until all kernels were there
-    double device = 0;     ///< from clearing memory to the last kernel, by the device's clock
+    bool wants_kernels = true;  ///< asks for `kernels`
+    bool wants_texts = true;    ///< asks for `texts`
+    double load = 0;            ///< until all columns were there
+    double compile = 0;         ///< until all kernels were there
+    double device = 0;          ///< from clearing memory to the last kernel, by the device's clock
     double total = 0;
     std::vector<Launch> kernels;
     std::vector<std::string> texts;  ///< of the modules, in the order of their kernels
+    size_t shape = 0;                ///< of the last kernel: see Tuning
 };
 
 /// One run of an aggregate. Raises NotInKernels where the data are not as kernels need them,

@@ -1,6 +1,8 @@
 // What comes back of groups.
 
 #include <algorithm>
+#include <cstring>
+#include <map>
 
 #include "exec/aggregate/exact_sum.h"
 #include "gpu/codegen/expression_text.h"
@@ -12,6 +14,15 @@ namespace loom::gpu {
 using exec::AggregateKind;
 using plan::Expr;
 using plan::ExprKind;
+
+namespace {
+
+// The bits of a word that are a key's.
+uint64_t part_of(uint64_t word, const GroupKey& key) {
+    return word >> key.shift & ((uint64_t{1} << key.bits) - 1);
+}
+
+}  // namespace
 
 std::unique_ptr<DeviceRows> Groups::collect(Results& results) {
     return table_.hashed.empty() ? collect_numbers(results) : collect_words(results);
@@ -93,21 +104,54 @@ std::unique_ptr<DeviceRows> Groups::collect_words(Results& results) {
     results.download(&count, table_.set_count, sizeof count);
     results.wait();
     if (count > table_.most) {
-        if (room_ >= most_words()) throw NotInKernels{"so many groups"};
+        grow();
         return nullptr;
     }
     std::vector<uint64_t> words(count);
-    const Words sums = download_sums(results, count);
+    Words sums = download_sums(results, count);
     if (count > 0) results.download(words.data(), table_.set_in_order, count * uint64_t{8});
     results.wait();
+    std::vector<bool> merged(count);
+    if (merges_) merge(sums, words, merged);
     auto rows = std::make_unique<DeviceRows>(aggregate_.output);
     for (uint32_t g = 0; g < count; ++g) {
+        if (merged[g]) continue;
         for (const GroupKey& key : table_.hashed)
-            put_key(key, words[g] >> key.shift & ((uint64_t{1} << key.bits) - 1), *rows);
+            if (key.is_value()) put_key(key, part_of(words[g], key), *rows);
+        for (const GroupKey& key : table_.carried)
+            put_key(key, sums[static_cast<size_t>(key.word)][g], *rows);
         put_results(sums, g, true, *rows);
         rows->end_row();
     }
     return rows;
+}
+
+// Adds groups of the same keys to the first of them.
+void Groups::merge(Words& sums, const std::vector<uint64_t>& words,
+                   std::vector<bool>& merged) const {
+    std::map<std::vector<uint64_t>, size_t> firsts;
+    for (size_t g = 0; g < words.size(); ++g) {
+        std::vector<uint64_t> keys;
+        for (const GroupKey& key : table_.hashed)
+            if (key.is_value()) keys.push_back(part_of(words[g], key));
+        for (const GroupKey& key : table_.carried)
+            keys.push_back(sums[static_cast<size_t>(key.word)][g]);
+        const auto [at, fresh] = firsts.emplace(std::move(keys), g);
+        merged[g] = !fresh;
+        if (fresh) continue;
+        for (const Accumulator& each : table_.accumulators) {
+            const auto low = static_cast<size_t>(each.word);
+            uint64_t& to = sums[low][at->second];
+            const uint64_t add = sums[low][g];
+            if (each.kind == Accumulator::Kind::kLargest) {
+                to = std::max(to, add);
+                continue;
+            }
+            to += add;
+            if (each.kind == Accumulator::Kind::kWideSum)
+                sums[low + 1][at->second] += sums[low + 1][g] + (to < add ? 1 : 0);
+        }
+    }
 }
 
 void Groups::put_results(const Words& sums, uint64_t group, bool seen, DeviceRows& rows) const {
@@ -138,8 +182,19 @@ void Groups::put_results(const Words& sums, uint64_t group, bool seen, DeviceRow
         if (of.kind == Accumulator::Kind::kWideSum)
             sum = static_cast<__int128>(
                 static_cast<unsigned __int128>(word(result.value, 1)) << 64 | word(result.value));
-        exec::put_exact_sum(aggregate_.output[column], sum, result.scale, count,
-                            rows.add_value(column));
+        int scale = result.scale;
+        if (result.shown >= 0)
+            for (const auto shown = of_order_word<false>(word(result.shown)); scale > shown;
+                 --scale)
+                sum /= 10;
+        if (result.shown >= 0 && result.kind == AggregateKind::kSum) {
+            plan::Decimal value{0, scale};
+            exec::put_exact_sum(plan::make_numeric(plan::kMaxPrecision, 0), sum, 0, count,
+                                reinterpret_cast<uint8_t*>(&value.unscaled));
+            std::memcpy(rows.add_value(column), &value, sizeof value);
+            continue;
+        }
+        exec::put_exact_sum(aggregate_.output[column], sum, scale, count, rows.add_value(column));
     }
 }
 
@@ -179,6 +234,8 @@ void Groups::put_key(const GroupKey& key, uint64_t above, DeviceRows& rows) cons
     const auto value = static_cast<int64_t>(static_cast<uint64_t>(key.least) + above);
     if (key.nullable && above == key.values) {
         rows.add_null(at);
+    } else if (key.texts != nullptr) {
+        rows.add_text(at, key.texts->texts[above]);
     } else if (key.value.kind == ExprKind::kColumn &&
                last().data.columns[static_cast<size_t>(key.value.index)].dictionary) {
         rows.add_text(

@@ -44,6 +44,7 @@ class Groups {
         int value = -1;  // accumulators
         int count = -1;  // of values, where there may be none in a group with rows
         int scale = 0;   // of the argument
+        int shown = -1;  // accumulator of the largest scale of any value, where scales differ
         bool least = false;
     };
     // Values by accumulator word and group.
@@ -64,7 +65,16 @@ class Groups {
     bool add_computed_part(const plan::Expr& value, int key);
     void finish_build_part(GroupPart& part);
     GroupKey key_of(const plan::Expr& value, int key) const;
+    GroupKey text_key(const plan::Expr& value, int key) const;
+    GroupKey row_key(int join) const;
+    GroupKey scan_row_key() const;
+    void carry_keys(std::vector<GroupKey>& keys);
+    bool has_one_row(int join) const;
+    void merge(std::vector<std::vector<uint64_t>>& sums, const std::vector<uint64_t>& words,
+               std::vector<bool>& merged) const;
+    uint64_t most_rows() const { return builds_.most_rows(builds_.size()); }
     uint64_t most_words() const;
+    void grow();
     void add_aggregate(const plan::Aggregate& call);
     int add_accumulator(Accumulator made);
 
@@ -82,10 +92,12 @@ class Groups {
     const plan::Operator& aggregate_;
     std::vector<Bound>& bound_;
     BuildSides& builds_;
+    std::span<const plan::ParameterValue> parameters_;
     ExpressionFacts facts_;
     GroupTable table_;
     std::vector<Result> results_;
     bool words_only_ = false;  // numbers have been tried
+    bool merges_ = false;      // several words may stand for one group
     uint64_t room_ = 0;        // for words that has been tried
     DeviceAddress* seen_ = nullptr;
     DeviceAddress* sums_ = nullptr;

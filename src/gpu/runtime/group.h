@@ -89,6 +89,11 @@ LOOM_DEVICE void warp_keep_largest(uint64_t* at, uint64_t word) {
     if (lane_index() == 0) keep_largest(at, word);
 }
 
+/// Writes what all threads write there.
+LOOM_DEVICE void put_same(uint64_t* at, uint64_t word) {
+    if (*static_cast<volatile const uint64_t*>(at) != word) *at = word;
+}
+
 /// A set of words that each get a number, in the order in which they come. No word is kNoWord.
 struct WordSet {
     static constexpr uint64_t kNoWord = ~uint64_t{0};
@@ -223,6 +228,28 @@ struct KeySet {
             if (there == kNoWord) return kNone;
         }
         return kNone;
+    }
+};
+
+/// The rows of a build side that has several of a key: those of each place, as a list.
+struct RowLists {
+    static constexpr uint32_t kNone = ~uint32_t{0};
+    uint32_t* first;  ///< by place; kNone: no row
+    uint32_t* next;   ///< by row
+    uint32_t* count;  ///< of rows
+    uint32_t room;    ///< for rows
+
+    /// Returns the number of a new row of a place. Where there is no room it says so in `full`, and
+    /// returns kNone: the lists are of no use then.
+    LOOM_DEVICE uint32_t add(uint32_t place, uint32_t* full) const {
+        if (*static_cast<volatile const uint32_t*>(count) > room) return kNone;
+        const uint32_t row = atomic_add(count, 1);
+        if (row >= room) {
+            *static_cast<volatile uint32_t*>(full) = 1;
+            return kNone;
+        }
+        next[row] = atomic_swap(first + place, row);
+        return row;
     }
 };
 

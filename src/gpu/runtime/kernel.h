@@ -16,8 +16,8 @@ namespace loom::gpu {
 /// What kernels say of a run besides their results; all 0 at first.
 struct Status {
     uint32_t faults;  ///< sql::FaultBits of any row: the CPU engine finds out which comes first
-    uint32_t duplicate_keys;  ///< a build side has several rows of one key
-    uint32_t full_sets;       ///< a KeySet was too small
+    uint32_t duplicate_keys;  ///< which build sides have several rows of one key: a bit each
+    uint32_t full_sets;       ///< a KeySet or RowLists was too small
     uint32_t unused;
 };
 

@@ -152,6 +152,9 @@ LOOM_DEVICE int64_t atomic_min(int64_t* at, int64_t value) {
 LOOM_DEVICE int64_t atomic_max(int64_t* at, int64_t value) {
     return atomicMax(reinterpret_cast<long long*>(at), value);
 }
+LOOM_DEVICE uint32_t atomic_swap(uint32_t* at, uint32_t value) {
+    return atomicExch(at, value);
+}
 LOOM_DEVICE uint32_t atomic_swap_if(uint32_t* at, uint32_t expected, uint32_t value) {
     return atomicCAS(at, expected, value);
 }
@@ -396,6 +399,9 @@ inline int64_t atomic_min(int64_t* at, int64_t value) {
 }
 inline int64_t atomic_max(int64_t* at, int64_t value) {
     return atomic_change(at, [&](int64_t before) { return before > value ? before : value; });
+}
+inline uint32_t atomic_swap(uint32_t* at, uint32_t value) {
+    return atomic_change(at, [&](uint32_t) { return value; });
 }
 inline uint32_t atomic_swap_if(uint32_t* at, uint32_t expected, uint32_t value) {
     return atomic_change(at, [&](uint32_t before) { return before == expected ? value : before; });

@@ -1,5 +1,7 @@
 #include "gpu/service/cut.h"
 
+#include <map>
+
 #include "gpu/codegen/pipeline.h"
 
 namespace loom::gpu {
@@ -13,7 +15,7 @@ class Replacing {
 
     // Returns whether something below `op`, or `op` itself, was replaced.
     bool replace(plan::Operator& op) {
-        if (op.kind == plan::OperatorKind::kShared) return false;
+        if (op.kind == plan::OperatorKind::kShared) return replace_shared(op);
         if (op.kind == plan::OperatorKind::kAggregate && replace_aggregate(op)) return true;
         bool any = false;
         for (plan::Operator& input : op.inputs) any |= replace(input);
@@ -21,6 +23,18 @@ class Replacing {
     }
 
   private:
+    // Its inputs stay alike wherever it stands.
+    bool replace_shared(plan::Operator& op) {
+        const auto known = shared_.find(op.source);
+        if (known != shared_.end()) {
+            op.inputs[0] = known->second;
+            return false;
+        }
+        const bool any = replace(op.inputs[0]);
+        shared_.emplace(op.source, op.inputs[0]);
+        return any;
+    }
+
     bool replace_aggregate(plan::Operator& op) {
         std::string reason;
         if (lower(op, &reason)) {
@@ -40,6 +54,7 @@ class Replacing {
 
     const Offer& offer_;
     std::vector<std::string>* reasons_;
+    std::map<int, plan::Operator> shared_;  // by number: what is left of the input
 };
 
 }  // namespace

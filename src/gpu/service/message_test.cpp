@@ -235,16 +235,39 @@ TEST(Cut, AggregatesAreOffered) {
     const auto none = [](const plan::Operator&) -> std::optional<int> { return std::nullopt; };
     EXPECT_EQ(replace_aggregates(sort, none, &reasons), nullptr);
     EXPECT_TRUE(reasons.empty());
-    plan::Operator distinct = sort;
-    distinct.inputs[0].aggregates[0].distinct = true;
-    EXPECT_EQ(replace_aggregates(distinct, take, &reasons), nullptr);
+    plan::Operator sorted = sort;
+    sorted.inputs[0].inputs = {sort};
+    EXPECT_EQ(replace_aggregates(sorted, none, &reasons), nullptr);
     EXPECT_EQ(reasons.size(), 1U);
+    // The one below is still there to be offered.
+    const auto below = replace_aggregates(sorted, take, &reasons);
+    ASSERT_NE(below, nullptr);
+    EXPECT_EQ(below->inputs[0].kind, plan::OperatorKind::kAggregate);
+}
+
+TEST(Cut, WhatIsSharedIsOfferedOnce) {
     plan::Operator shared;
     shared.kind = plan::OperatorKind::kShared;
-    shared.source = 0;
-    shared.output = sort.output;
+    shared.source = 3;
     shared.inputs = {counting()};
-    EXPECT_EQ(replace_aggregates(shared, take, &reasons), nullptr);
+    shared.output = shared.inputs[0].output;
+    plan::Operator all;
+    all.kind = plan::OperatorKind::kAppend;
+    all.inputs = {shared, counting(), shared};
+    all.output = shared.output;
+    std::vector<std::string> reasons;
+    int offers = 0;
+    const auto take = [&](const plan::Operator&) -> std::optional<int> { return 5 + offers++; };
+    const auto left = replace_aggregates(all, take, &reasons);
+    ASSERT_NE(left, nullptr);
+    EXPECT_EQ(offers, 2);
+    for (const size_t i : {0U, 2U}) {
+        EXPECT_EQ(left->inputs[i].kind, plan::OperatorKind::kShared);
+        EXPECT_EQ(left->inputs[i].source, 3);
+        EXPECT_EQ(left->inputs[i].inputs[0].kind, plan::OperatorKind::kRows);
+        EXPECT_EQ(left->inputs[i].inputs[0].source, 5);
+    }
+    EXPECT_EQ(left->inputs[1].source, 6);
 }
 
 }  // namespace

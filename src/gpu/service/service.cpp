@@ -1,5 +1,6 @@
 #include "gpu/service/service.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -22,7 +23,9 @@ constexpr milliseconds kForever{std::chrono::hours(24 * 365)};
 constexpr milliseconds kBeat{300};
 constexpr size_t kMostReaders = 1000;
 constexpr size_t kMostWaiting = 64;
+constexpr size_t kMostTrials = 64;
 constexpr size_t kMostHopeless = 1000;
+constexpr size_t kMostDuplicates = 1000;
 // A run without memory is tried again so often, and columns make room for it.
 constexpr int kMemoryTries = 3;
 
@@ -95,6 +98,7 @@ Service::Service(Device& device, Compiler& compiler, const ServiceOptions& optio
     : device_(device, {.idle_bytes = free_share(device, (1 - options.column_share) / 2)}),
       modules_(device_, compiler, {.folder = options.cache}),
       columns_(device_, options.threads, free_share(device_, options.column_share), &modules_),
+      tune_(options.tune),
       longest_run_(options.longest_run),
       free_runs_(options.concurrent) {
     preparing_ = std::jthread([this](const std::stop_token& stop) { prepare_in_turn(stop); });
@@ -169,20 +173,34 @@ Service::Answer Service::run(const RunRequest& request, RunWatch& watch) {
 
 Service::Answer Service::run_once(const RunRequest& request, RunWatch& watch) {
     const plan::Operator aggregate = plan::deserialise(base::as_bytes(request.plan));
-    exec::Inputs inputs;
-    inputs.parameters = request.parameters;
-    for (const std::vector<RequestFile>& files : request.tables)
-        inputs.tables.push_back(open(files));
+    const exec::Inputs inputs = inputs_of(request);
     check_scans(aggregate, inputs.tables);
     const Turn turn(*this);
     DeviceContext context{device_, modules_, columns_};
     context.only_prepared = request.prepared;
     context.watch = &watch;
     context.pool = &device_;
+    context.tuning = &tuning_;
+    std::vector<uint32_t> duplicates = duplicates_of(request.plan);
+    context.duplicates = &duplicates;
     try {
         RunTimes times;
-        times.detailed = false;
+        times.wants_kernels = tune_;
+        times.wants_texts = false;
         const std::unique_ptr<DeviceRows> rows = run_aggregate(context, aggregate, inputs, &times);
+        if (std::any_of(duplicates.begin(), duplicates.end(),
+                        [](uint32_t builds) { return builds != 0; })) {
+            const std::scoped_lock lock(mutex_);
+            if (duplicates_.size() >= kMostDuplicates) duplicates_.clear();
+            duplicates_[request.plan] = std::move(duplicates);
+        }
+        if (tune_ && !times.kernels.empty() &&
+            tuning_.note(times.shape, times.kernels.back().milliseconds)) {
+            const std::scoped_lock lock(mutex_);
+            if (trials_.size() < kMostTrials)
+                trials_.emplace_back(encode_unprepared(request), Trial());
+            changed_.notify_all();
+        }
         std::string body = encode_rows(*rows, aggregate.output);
         body.append(reinterpret_cast<const char*>(&times.device), sizeof times.device);
         return {FrameKind::kRows, std::move(body)};
@@ -192,6 +210,20 @@ Service::Answer Service::run_once(const RunRequest& request, RunWatch& watch) {
         prepare_later(request);
         return {FrameKind::kDeclined, missing.reason};
     }
+}
+
+exec::Inputs Service::inputs_of(const RunRequest& request) {
+    exec::Inputs inputs;
+    inputs.parameters = request.parameters;
+    for (const std::vector<RequestFile>& files : request.tables)
+        inputs.tables.push_back(open(files));
+    return inputs;
+}
+
+std::vector<uint32_t> Service::duplicates_of(const std::string& plan) {
+    const std::scoped_lock lock(mutex_);
+    const auto known = duplicates_.find(plan);
+    return known != duplicates_.end() ? known->second : std::vector<uint32_t>();
 }
 
 exec::TableSource Service::open(const std::vector<RequestFile>& files) {
@@ -233,24 +265,65 @@ void Service::prepare_later(const RunRequest& request) {
     changed_.notify_all();
 }
 
-// Runs what was asked for before its columns and kernels were there.
+// Does what can be done for requests to come.
 void Service::prepare_in_turn(const std::stop_token& stop) {
     for (;;) {
         std::unique_lock lock(mutex_);
-        if (!changed_.wait(lock, stop, [&] { return !waiting_.empty(); })) return;
-        const Frame frame{FrameKind::kRun, std::move(waiting_.front())};
+        if (!changed_.wait(lock, stop, [&] { return !waiting_.empty() || !trials_.empty(); }))
+            return;
+        if (waiting_.empty()) {
+            lock.unlock();
+            try_another(stop);
+            continue;
+        }
+        std::string request = std::move(waiting_.front());
         waiting_.pop_front();
         lock.unlock();
-        Answer made = [&] {
-            Working working(*this, nullptr);
-            return answer(frame, working.watch);
-        }();
-        lock.lock();
-        coming_.erase(frame.body);
-        if (made.kind != FrameKind::kDeclined || !made.for_good) continue;
-        if (hopeless_.size() >= kMostHopeless) hopeless_.clear();
-        hopeless_.insert_or_assign(frame.body, std::move(made.body));
+        prepare(std::move(request));
     }
+}
+
+// Runs what was asked for before its columns and kernels were there.
+void Service::prepare(std::string request) {
+    const Frame frame{FrameKind::kRun, std::move(request)};
+    Answer made = [&] {
+        Working working(*this, nullptr);
+        return answer(frame, working.watch);
+    }();
+    const std::scoped_lock lock(mutex_);
+    coming_.erase(frame.body);
+    if (made.kind != FrameKind::kDeclined || !made.for_good) return;
+    if (hopeless_.size() >= kMostHopeless) hopeless_.clear();
+    hopeless_.insert_or_assign(frame.body, std::move(made.body));
+}
+
+// Tries one more way to write a kernel. What goes wrong ends the trial: nobody waits for it.
+void Service::try_another(const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    auto [bytes, trial] = std::move(trials_.front());
+    trials_.pop_front();
+    lock.unlock();
+    bool more = false;
+    try {
+        const RunRequest request = decode_request(base::as_bytes(bytes));
+        const plan::Operator aggregate = plan::deserialise(base::as_bytes(request.plan));
+        const exec::Inputs inputs = inputs_of(request);
+        Working working(*this, nullptr);
+        DeviceContext context{device_, modules_, columns_};
+        context.watch = &working.watch;
+        context.pool = &device_;
+        std::vector<uint32_t> duplicates = duplicates_of(request.plan);
+        context.duplicates = &duplicates;
+        const Turn turn(*this);
+        more = trial.step(context, aggregate, inputs, tuning_);
+    } catch (const DeviceError& error) {
+        if (error.kind() == DeviceError::Kind::kLost) lost_ = true;
+    } catch (...) {
+        more = false;
+    }
+    if (!more || stop.stop_requested()) return;
+    lock.lock();
+    trials_.emplace_front(std::move(bytes), std::move(trial));
 }
 
 void Service::beat(const std::stop_token& stop) {

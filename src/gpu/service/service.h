@@ -19,6 +19,7 @@
 #include "gpu/driver/module_cache.h"
 #include "gpu/memory/column_store.h"
 #include "gpu/run/execution.h"
+#include "gpu/run/tuning.h"
 #include "gpu/service/channel.h"
 #include "gpu/service/message.h"
 
@@ -28,6 +29,7 @@ struct ServiceOptions {
     std::string cache;   ///< folder of compiled kernels; empty: none
     int threads = 1;     ///< that bring columns to the device
     int concurrent = 4;  ///< runs at once; others wait
+    bool tune = true;    ///< other ways to write kernels that run often are tried
     /// What columns may take of the device's memory that is free at first; the rest is for runs.
     double column_share = 0.8;
     /// A device that works at one run for so long never ends.
@@ -61,17 +63,23 @@ class Service {
     static Answer declined(const std::exception& error, bool for_good);
     Answer run(const RunRequest& request, RunWatch& watch);
     Answer run_once(const RunRequest& request, RunWatch& watch);
+    exec::Inputs inputs_of(const RunRequest& request);
+    std::vector<uint32_t> duplicates_of(const std::string& plan);
     exec::TableSource open(const std::vector<RequestFile>& files);
     std::shared_ptr<format::TableReader> open(const RequestFile& file);
     std::string facts();
     std::string columns() const;
     void prepare_later(const RunRequest& request);
+    void prepare(std::string request);
+    void try_another(const std::stop_token& stop);
     void prepare_in_turn(const std::stop_token& stop);
     void beat(const std::stop_token& stop);
 
     DevicePool device_;
     ModuleCache modules_;
     ColumnStore columns_;
+    Tuning tuning_;
+    const bool tune_;
     const std::chrono::milliseconds longest_run_;
     int free_runs_;
     std::atomic<bool> lost_ = false;
@@ -83,6 +91,11 @@ class Service {
     std::deque<std::string> waiting_;  ///< requests, encoded, for their columns and kernels alone
     std::set<std::string> coming_;     ///< those that wait or run so
     std::map<std::string, std::string> hopeless_;  ///< those that are no use, and why
+    /// Of plans: DeviceContext::duplicates.
+    std::map<std::string, std::vector<uint32_t>> duplicates_;
+
+    /// Aggregates whose last kernel might be faster, as requests.
+    std::deque<std::pair<std::string, Trial>> trials_;
 
     std::jthread preparing_;
     std::jthread beating_;
