@@ -34,6 +34,7 @@ DIRECTORY holds what `loom-datagen ssb` writes.
 
   --host           the host's processor in the place of a device
   --rounds=NUMBER  runs of each query (default 7); medians are shown
+  --query=NAME     only this one
   --no-check       without the CPU engine's answers
   --cache=FOLDER   keeps compiled kernels
   --json=FILE      writes the figures there
@@ -50,6 +51,7 @@ struct Options {
     bool kernels = false;
     bool sweep = false;
     bool first_touch = false;
+    std::string query;
     std::string cache;
     std::string json;
 };
@@ -74,6 +76,8 @@ std::optional<Options> parse(int argc, char** argv) {
             options.sweep = true;
         else if (const auto rounds = value("--rounds="))
             options.rounds = std::max(1, std::atoi(rounds->c_str()));
+        else if (const auto query = value("--query="))
+            options.query = *query;
         else if (const auto cache = value("--cache="))
             options.cache = *cache;
         else if (const auto json = value("--json="))
@@ -126,6 +130,7 @@ class Bench {
         double sum = 0;
         double log_total = 0;
         for (const SsbQuery& query : ssb_queries(rows)) {
+            if (!options_.query.empty() && options_.query != query.name) continue;
             const Line line = measure(query);
             fmt::print("{:5} {:10.1f} {:10.1f} {:10.3f} {:10.3f} {:10.1f} {:>10}  {}\n", line.name,
                        line.load, line.compile, line.device, line.total, line.cpu,
@@ -154,6 +159,7 @@ class Bench {
     // Measures how fast columns come to the device; false if that is all that is wanted.
     bool touch_first() {
         // Others are decoded by the host, for long.
+        if (!options_.query.empty()) return true;
         if (inputs_.tables[0].files[0].reader->format_name() != "arrow") return true;
         touched_ =
             measure_first_touch(device_, modules_, inputs_.tables[0], threads_, options_.rounds);

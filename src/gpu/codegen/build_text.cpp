@@ -181,7 +181,7 @@ void write_level(KernelFile& file, const std::vector<BuildPipeline>& builds, int
         if (builds[i].level != level) continue;
         const auto& [pipeline, data, made, of] = builds[i];
         status = data->status;
-        const uint32_t blocks = std::min(data->span_count, limits.blocks);
+        const uint32_t blocks = std::min(data->shares, limits.blocks);
         const size_t look_ups = file.kernel.look_ups.size();
         const auto write = [&](auto writer, const std::string& name, Dispatch& dispatch) {
             file.kernel.shared_bytes =

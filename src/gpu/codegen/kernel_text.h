@@ -160,7 +160,7 @@ struct PipelineData {
     DeviceAddress blocks = 0;  ///< BlockViews, block by block, a view a slot of the scan
     int views = 0;             ///< a block
     DeviceAddress spans = 0;
-    uint32_t span_count = 0;
+    uint32_t shares = 0;  ///< that the first spans begin
     DeviceAddress status = 0;
     std::span<const plan::ParameterValue> parameters;
 };
@@ -189,6 +189,7 @@ struct KernelChoices {
     std::optional<bool> queue;  ///< survivors wait for a warp of them
     std::optional<bool>
         carry;  ///< of the queue: survivors take along what the tests of the tile have read
+    std::optional<bool> far;          ///< large bitmaps stay out of shared memory
     std::optional<bool> ahead;        ///< the first column of the next tile is read early
     std::optional<int> blocks;        ///< of threads a multiprocessor: half of the registers with 2
     std::optional<int> stages;        ///< tests of whole tiles

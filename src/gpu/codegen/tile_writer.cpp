@@ -449,8 +449,8 @@ void TileWriter::plan(SharedMemory& memory, uint32_t threads) {
     for (Stage& stage : stages_) {
         if (stage.kind != Stage::Kind::kJoin) continue;
         const uint32_t bytes = bitmap_words(table(stage.join).span) * 4;
-        stage.shared =
-            table(stage.join).span / 8 <= kSharedBitmap && memory.fits(bytes + queue_bytes);
+        const uint64_t most = choices_.far.value_or(false) ? kFarBitmap : kSharedBitmap;
+        stage.shared = table(stage.join).span / 8 <= most && memory.fits(bytes + queue_bytes);
         if (stage.shared) stage.shared_at = memory.take(bytes);
     }
     if (!queue_) return;
@@ -631,11 +631,12 @@ void TileWriter::test_range(const Stage& stage, size_t at, const ScanColumn& col
 void TileWriter::open_spans() {
     body_ += fmt::format(
         "const Span* const spans = bytes_at<Span>({});\n"
-        "const uint32_t span_count = {};\n"
-        "for (uint32_t s = block; s < span_count; s += blocks) {{\n"
+        "const uint32_t shares = {};\n"
+        "for (uint32_t share = block, s = share; share < shares;) {{\n"
         "const Span span = spans[s];\n"
+        "s = span.next != 0 ? span.next : share += blocks;\n"
         "const BlockView* const views = bytes_at<BlockView>({}) + span.block * {};\n",
-        word(data_.spans), word32(data_.span_count), word(data_.blocks), data_.views);
+        word(data_.spans), word32(data_.shares), word(data_.blocks), data_.views);
 }
 
 void TileWriter::write_rows() {
@@ -671,14 +672,16 @@ void TileWriter::write_tiles() {
             "{};\nuint32_t queued = 0;\n",
             word32(queue_at_), queue_words_);
     open_spans();
+    // A tile's number says whose it is: what spans leave over goes to other warps each time.
+    body_ += "const uint32_t begin = (warp + kWarps - span.first % kWarps) % kWarps;\n";
     for (size_t i = 0; i < stages_.size(); ++i) prepare_stage(i);
     if (ahead_)
         body_ += fmt::format(
-            "{0}::Raw ahead;\nif (warp < span.tiles) {0}::load<false>(ahead, view0, span.first + "
-            "warp, lane, 0, 0);\n",
+            "{0}::Raw ahead;\nif (begin < span.tiles) {0}::load<false>(ahead, view0, span.first + "
+            "begin, lane, 0, 0);\n",
             encoding(stages_[0]));
     body_ +=
-        "for (uint32_t tile = warp;; tile += kWarps) {\n"
+        "for (uint32_t tile = begin;; tile += kWarps) {\n"
         "const bool more = tile < span.tiles;\n"
         "const uint32_t at = span.first + tile;\n"
         "uint32_t alive = 0;\n";

@@ -35,12 +35,14 @@ double milliseconds_since(Clock::time_point begin) {
     return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
 
-// Spans of a multiprocessor: enough that its last one does not keep the device waiting for long.
-constexpr uint64_t kSpansPerProcessor = 8;
+// Shares of a multiprocessor: several, as neighbours often have the same to do; as many for each of
+// one, two or three blocks of threads there.
+constexpr uint64_t kSharesPerProcessor = 6;
+// Tiles that are worth a share of their own.
+constexpr uint64_t kLeastShare = 128;
 // Blocks of few threads on a multiprocessor at once.
 constexpr int kBuildBlocks = 8;
-constexpr uint32_t kMostSpanTiles = 2048;
-constexpr uint32_t kBuildSpanTiles = 8;
+constexpr uint64_t kBuildShare = 8;
 // Tables of texts that come behind views and spans, in the same copy if they have room there.
 constexpr uint64_t kLookUpRoom = 64 * 1024;
 
@@ -287,7 +289,6 @@ class Run {
         for (const BlockRows& block : blocks) bound.rows += static_cast<uint64_t>(block.rows);
         make_spans(blocks, pipeline, bound);
         bound.data.parameters = inputs_.parameters;
-        bound.data.span_count = static_cast<uint32_t>(bound.spans.size());
     }
 
     // Runs the aggregate that a pipeline scans the rows of.
@@ -330,27 +331,52 @@ class Run {
         return column;
     }
 
+    // Cuts a table's tiles into shares of one size, so that no multiprocessor waits for another.
     void make_spans(const std::vector<BlockRows>& blocks, const Pipeline& pipeline, Bound& bound) {
         uint64_t tiles = 0;
         for (const BlockRows& block : blocks) tiles += tiles_of(block.rows);
-        const auto processors = static_cast<uint64_t>(context_.device.facts().multiprocessors);
-        const uint64_t even = tiles / (processors * kSpansPerProcessor);
-        const auto most =
-            static_cast<uint32_t>(pipeline.sink == Pipeline::Sink::kAggregate
-                                      ? std::clamp<uint64_t>(even, 32, kMostSpanTiles)
-                                      : std::clamp<uint64_t>(even, 1, kBuildSpanTiles));
+        const uint64_t shares = share_count(tiles, pipeline.sink);
+        bound.data.shares = static_cast<uint32_t>(shares);
+        bound.spans.resize(shares);
+        uint64_t done = 0;
+        uint64_t share = 0;
+        Span* last = nullptr;
         for (size_t b = 0; b < blocks.size(); ++b) {
             const uint64_t here = tiles_of(blocks[b].rows);
-            for (uint64_t first = 0; first < here; first += most) {
+            for (uint64_t first = 0; first < here;) {
+                const uint64_t end = tiles * (share + 1) / shares;
                 Span span;
                 span.block = static_cast<uint32_t>(b);
                 span.first = static_cast<uint32_t>(first);
-                span.tiles = static_cast<uint32_t>(std::min<uint64_t>(most, here - first));
+                span.tiles = static_cast<uint32_t>(std::min(end - done, here - first));
                 span.rows = static_cast<uint32_t>(static_cast<uint64_t>(blocks[b].rows) -
                                                   first * kTileRows);
-                bound.spans.push_back(span);
+                first += span.tiles;
+                done += span.tiles;
+                if (last == nullptr) {
+                    bound.spans[share] = span;
+                    last = &bound.spans[share];
+                } else {
+                    last->next = static_cast<uint32_t>(bound.spans.size());
+                    last = &bound.spans.emplace_back(span);
+                }
+                if (done == end) {
+                    ++share;
+                    last = nullptr;
+                }
             }
         }
+    }
+    uint64_t share_count(uint64_t tiles, Pipeline::Sink sink) const {
+        const auto processors = static_cast<uint64_t>(context_.device.facts().multiprocessors);
+        if (sink == Pipeline::Sink::kAggregate) {
+            const uint64_t each =
+                std::clamp<uint64_t>(tiles / (processors * kLeastShare), 1, kSharesPerProcessor);
+            return std::min(tiles, processors * each);
+        }
+        const uint64_t size =
+            std::clamp<uint64_t>(tiles / (processors * kBuildBlocks), 1, kBuildShare);
+        return (tiles + size - 1) / size;
     }
     static uint64_t tiles_of(int64_t rows) {
         return (static_cast<uint64_t>(rows) + kTileRows - 1) / kTileRows;
@@ -517,7 +543,7 @@ class Run {
                                      : std::max(1, facts.threads_per_multiprocessor /
                                                        static_cast<int>(grid.threads));
             grid.blocks = kernels.grids.empty()
-                              ? std::min(last().data.span_count,
+                              ? std::min(last().data.shares,
                                          static_cast<uint32_t>(facts.multiprocessors * resident))
                               : kernels.grids[i];
             if (grid.blocks == 0) continue;

@@ -30,12 +30,14 @@ struct BlockView {
 };
 
 /// Tiles that a block of threads works off: `tiles` of them from `first` on, in block `block`,
-/// whose rows from the first of these tiles on are `rows`.
+/// whose rows from the first of these tiles on are `rows`. A share is a span, or several of them
+/// where blocks end.
 struct Span {
     uint32_t block = 0;
     uint32_t first = 0;
     uint32_t tiles = 0;
     uint32_t rows = 0;
+    uint32_t next = 0;  ///< the next of the same share; 0: none
 };
 
 /// Returns the mask of rows that exist, for a tile that begins `rows` before the end.
