@@ -114,6 +114,7 @@ class RawLoader {
     void allocate(Column& column);
     void free(Column& column);
     void bring(Column& column, size_t block, UploadRing& ring);
+    void bring_pages(Column& column, size_t block, UploadRing& ring);
     void finish(Column& column, UploadRing& ring);
 
     Device& device_;
