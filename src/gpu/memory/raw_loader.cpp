@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <optional>
 
 #include "base/error.h"
@@ -53,42 +54,6 @@ T* pointer(DeviceAddress address) {
 // The column is not one for kernels.
 struct NotRaw {};
 
-// Bytes of a file, and where among a column's bytes they go.
-struct Segment {
-    uint64_t to = 0;
-    format::FileRange from;
-};
-
-// Copies segments, in the order of `to`, to device memory from `base` on. `look` is called with a
-// segment's number and the bytes of it that have been read.
-template <typename Look>
-void send(io::File& file, const std::vector<Segment>& segments, DeviceAddress base,
-          UploadRing& ring, const Look& look) {
-    size_t s = 0;
-    uint64_t done = 0;  // of the segment
-    while (s < segments.size()) {
-        UploadRing::Chunk& chunk = ring.next();
-        const uint64_t begin = segments[s].to + done;
-        uint64_t filled = 0;
-        while (s < segments.size()) {
-            const uint64_t at = segments[s].to + done - begin;
-            // Gaps between segments are less than what aligns them.
-            if (at >= UploadRing::kChunkBytes || at - filled >= 256) break;
-            const uint64_t bytes =
-                std::min(UploadRing::kChunkBytes - at, segments[s].from.length - done);
-            file.read_at(segments[s].from.offset + done,
-                         {chunk.memory + at, static_cast<size_t>(bytes)});
-            look(s, base::ByteSpan{chunk.memory + at, static_cast<size_t>(bytes)});
-            filled = at + bytes;
-            done += bytes;
-            if (done < segments[s].from.length) break;
-            ++s;
-            done = 0;
-        }
-        chunk.stream->upload(base + begin, chunk.memory, filled);
-    }
-}
-
 int64_t base_below(int64_t value) {
     return value & ~int64_t{31};
 }
@@ -127,62 +92,6 @@ class Places {
 
 const char* raw_kernels_text() {
     return kText;
-}
-
-// --- rings
-// ----------------------------------------------------------------------------------------
-
-UploadRing::UploadRing(Device& device) : device_(device) {
-    try {
-        for (Chunk& chunk : chunks_) {
-            chunk.stream = device.make_stream();
-            chunk.memory = static_cast<uint8_t*>(device.pin(kChunkBytes + base::kBufferSlack));
-        }
-    } catch (...) {
-        for (const Chunk& chunk : chunks_) device_.unpin(chunk.memory);
-        throw;
-    }
-}
-
-UploadRing::~UploadRing() {
-    try {
-        wait();
-    } catch (...) {
-        // The device is lost, and copies nothing.
-    }
-    for (const Chunk& chunk : chunks_) device_.unpin(chunk.memory);
-}
-
-UploadRing::Chunk& UploadRing::next() {
-    Chunk& chunk = chunks_[next_];
-    next_ = (next_ + 1) % kChunks;
-    chunk.stream->wait();
-    return chunk;
-}
-
-void UploadRing::wait() {
-    for (const Chunk& chunk : chunks_) chunk.stream->wait();
-}
-
-std::unique_ptr<UploadRing> UploadRings::take() {
-    {
-        const std::scoped_lock lock(mutex_);
-        if (!rings_.empty()) {
-            std::unique_ptr<UploadRing> ring = std::move(rings_.back());
-            rings_.pop_back();
-            return ring;
-        }
-    }
-    return std::make_unique<UploadRing>(device_);
-}
-
-void UploadRings::put_back(std::unique_ptr<UploadRing> ring) noexcept {
-    try {
-        const std::scoped_lock lock(mutex_);
-        rings_.push_back(std::move(ring));
-    } catch (const std::bad_alloc&) {
-        // Then it is gone.
-    }
 }
 
 // --- what there is to do
@@ -286,8 +195,7 @@ bool RawLoader::Column::add_bytes(int number_of_file, const BlockRows& rows, uin
         const auto here = static_cast<uint64_t>(reader.row_group_rows(g));
         if (of.pages && here > 0) {
             const auto paged = reader.paged_column(g, field);
-            if (!paged || !kernels_decompress(paged->codec) || paged->page_bytes > most_bytes)
-                return false;
+            if (!paged || paged->page_bytes > most_bytes) return false;
             of.bytes += paged->bytes.length;
             bytes += page_room(*paged, *of.pages, here).sum();
         } else if (of.bits > 0) {
@@ -570,6 +478,7 @@ void RawLoader::bring_pages(Column& column, size_t number, UploadRing& ring) {
     };
     std::vector<Group> groups;
     std::vector<Segment> segments;
+    std::vector<size_t> sent;  // groups, by segment
     uint64_t at = block.at;
     uint32_t row = 0;
     const DeviceAddress base = column.memory.address();
@@ -590,7 +499,10 @@ void RawLoader::bring_pages(Column& column, size_t number, UploadRing& ring) {
         of.room = page_room(*paged, conversion, rows);
         of.places.packed = base + at;
         of.walk = reader.walk_pages(group, field);
-        segments.push_back({at, paged->bytes});
+        if (kernels_decompress(paged->codec)) {
+            segments.push_back({at, paged->bytes});
+            sent.push_back(groups.size() - 1);
+        }
         at += of.room.packed;
     }
     for (Group& of : groups) {
@@ -605,10 +517,17 @@ void RawLoader::bring_pages(Column& column, size_t number, UploadRing& ring) {
     }
     if (at > bits) ring.stream().fill(base + bits, 0, at - bits);
     send(reader.file(), segments, base, ring,
-         [&](size_t segment, base::ByteSpan bytes) { groups[segment].walk->take(bytes); });
+         [&](size_t segment, base::ByteSpan bytes) { groups[sent[segment]].walk->take(bytes); });
     for (Group& of : groups) {
-        if (!add_pages(of.walk->finish(), of.paged, conversion, of.places,
-                       static_cast<uint32_t>(of.piece), block.pages))
+        std::vector<format::EncodedPage> decompressed;
+        std::span<const format::EncodedPage> pages;
+        if (kernels_decompress(of.paged.codec))
+            pages = of.walk->finish();
+        else
+            pages = decompressed =
+                send_decompressed(reader.file(), of.paged, *of.walk, of.places.plain, ring);
+        if (!add_pages(pages, of.paged, conversion, of.places, static_cast<uint32_t>(of.piece),
+                       block.pages))
             throw NotRaw{};
         RawPiece& piece = column.pieces[of.piece];
         piece.values = pointer<const uint8_t>(of.places.values);

@@ -120,21 +120,63 @@ bool kernels_decompress(codec::Codec codec) {
 
 PageRoom page_room(const PagedColumn& paged, const PageConversion& conversion, uint64_t rows) {
     PageRoom room;
-    room.packed = aligned(paged.bytes.length);
+    if (kernels_decompress(paged.codec)) room.packed = aligned(paged.bytes.length);
     if (paged.codec != codec::Codec::kNone) room.plain = aligned(paged.page_bytes);
     room.values = aligned(rows * conversion.to_width);
     if (conversion.nullable) room.valid = aligned((rows + 31) / 32 * sizeof(uint32_t));
     return room;
 }
 
+std::vector<EncodedPage> send_decompressed(io::File& file, const PagedColumn& paged,
+                                           format::PageWalk& walk, DeviceAddress to,
+                                           UploadRing& ring) {
+    base::Buffer bytes;
+    bytes.resize_discarding(paged.bytes.length);
+    file.read_at(paged.bytes.offset, {bytes.data(), bytes.size()});
+    walk.take(bytes.span());
+    const std::span<const EncodedPage> found = walk.finish();
+    std::vector<EncodedPage> pages(found.begin(), found.end());
+    Upload upload(ring, to);
+    base::Buffer large;
+    uint64_t offset = 0;
+    for (EncodedPage& page : pages) {
+        const base::ByteSpan body =
+            bytes.span().subspan(static_cast<size_t>(page.offset), page.bytes);
+        if (page.plain_bytes > paged.page_bytes - offset)
+            base::corrupt("pages take more than {} bytes", paged.page_bytes);
+        if (!page.compressed) {
+            upload.put(body);
+        } else {
+            upload.put(body.first(page.level_bytes));
+            const uint64_t plain = page.plain_bytes - page.level_bytes;
+            const bool fits = plain <= UploadRing::kChunkBytes;
+            if (!fits) large.resize_discarding(plain);
+            uint8_t* const values = fits ? upload.room(plain) : large.data();
+            if (plain > 0)
+                codec::decompress(paged.codec, body.subspan(page.level_bytes), {values, plain});
+            if (fits)
+                upload.filled(plain);
+            else
+                upload.put(large.span());
+        }
+        page.offset = offset;
+        page.bytes = page.plain_bytes;
+        page.compressed = false;
+        offset += page.plain_bytes;
+    }
+    upload.flush();
+    return pages;
+}
+
 bool add_pages(std::span<const EncodedPage> pages, const PagedColumn& paged,
                const PageConversion& conversion, const PagePlaces& places, uint32_t piece,
                PageWork& work) {
+    const DeviceAddress base = kernels_decompress(paged.codec) ? places.packed : places.plain;
     uint64_t plain = 0;  // bytes taken
     uint32_t row = 0;
     EncodedRows dictionary;
     for (const EncodedPage& page : pages) {
-        const auto* packed = pointer<const uint8_t>(places.packed + page.offset);
+        const auto* packed = pointer<const uint8_t>(base + page.offset);
         const uint8_t* body = packed + page.level_bytes;
         const uint32_t body_bytes = page.plain_bytes - page.level_bytes;
         const bool is_dictionary = page.kind == EncodedPage::Kind::kDictionary;
