@@ -1,6 +1,7 @@
 // Columns of Parquet files whose pages kernels decompress and decode: the same layout, bases and
 // bytes as those that the host makes of them, and left to the host where that raises.
 
+#include <cstring>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -298,6 +299,99 @@ TEST_F(ParquetLoaderTest, LargePages) {
         EXPECT_TRUE(
             compare_files({random_file(all[9], rows, 5, 0, int64_t{1} << 50, options)}, kInt8, 3));
     }
+}
+
+// Blocks that are compressed well, badly, or damaged: the same bytes as the host's codec makes of
+// them, or a fault. Kernels may refuse what the codec takes, not the other way round.
+class PageBlocksTest : public LoadBothWays {
+  protected:
+    void check(Codec codec, base::ByteSpan packed, size_t size, bool damaged) {
+        constexpr uint64_t kFaults = 0;
+        constexpr uint64_t kFrom = 256;
+        const uint64_t to = kFrom + (packed.size() + kWordSlack + 255) / 256 * 256;
+        const DeviceMemory memory(*opened_.device, to + size + 256);
+        const auto stream = opened_.device->make_stream();
+        stream->fill(memory.address() + kFaults, 0, 4);
+        stream->fill(memory.address() + to, 0x5A, size + 256);
+        stream->upload(memory.address() + kFrom, packed.data(), packed.size());
+        const PageBlock block{reinterpret_cast<const uint8_t*>(memory.address() + kFrom),
+                              reinterpret_cast<uint8_t*>(memory.address() + to),
+                              static_cast<uint32_t>(packed.size()), static_cast<uint32_t>(size),
+                              codec == Codec::kSnappy ? PageCodec::kSnappy : PageCodec::kLz4};
+        const DeviceMemory blocks(*opened_.device, sizeof block);
+        stream->upload(blocks.address(), &block, sizeof block);
+        PageParameters parameters;
+        parameters.blocks = reinterpret_cast<const PageBlock*>(blocks.address());
+        parameters.faults = reinterpret_cast<uint32_t*>(memory.address() + kFaults);
+        parameters.block_count = 1;
+        const auto module = modules_->get(page_kernels_text());
+        stream->launch(module->kernel("page_blocks"), Grid{},
+                       {reinterpret_cast<const uint8_t*>(&parameters), sizeof parameters});
+        stream->wait();
+        uint32_t fault = 0;
+        std::vector<uint8_t> found(size + 256);
+        stream->download(&fault, memory.address() + kFaults, sizeof fault);
+        stream->download(found.data(), memory.address() + to, found.size());
+        stream->wait();
+        for (size_t i = size; i < found.size(); ++i) ASSERT_EQ(found[i], 0x5A);
+        if (fault != 0) {
+            EXPECT_TRUE(damaged);
+            return;
+        }
+        ++good_;
+        base::Buffer in;
+        in.resize(packed.size());
+        std::memcpy(in.data(), packed.data(), packed.size());
+        base::Buffer expected;
+        expected.resize(size);
+        ASSERT_NO_THROW(codec::decompress(codec, in.span(), {expected.data(), size}));
+        EXPECT_EQ(std::memcmp(expected.data(), found.data(), size), 0);
+    }
+
+    std::string content() {
+        std::string bytes;
+        const size_t size = 1 + maker_.pick(3000);
+        const uint64_t kind = maker_.pick(4);
+        while (bytes.size() < size) {
+            if (kind == 0 || (kind == 1 && maker_.chance(20))) {
+                bytes.push_back(static_cast<char>(maker_.pick(256)));
+            } else if (kind == 2 || bytes.empty()) {
+                bytes.append(1 + maker_.pick(200), static_cast<char>(maker_.pick(3)));
+            } else {
+                const size_t from = maker_.pick(bytes.size());
+                bytes += bytes.substr(from, 1 + maker_.pick(90));
+            }
+        }
+        bytes.resize(size);
+        return bytes;
+    }
+
+    int good_ = 0;
+};
+
+TEST_F(PageBlocksTest, AreAsTheHostsCodecMakesThem) {
+    for (int round = 0; round < 400; ++round) {
+        SCOPED_TRACE(round);
+        const Codec codec = round % 2 == 0 ? Codec::kSnappy : Codec::kLz4Raw;
+        const std::string plain = content();
+        base::Buffer packed;
+        codec::compress(codec, base::as_bytes(plain), 0, packed);
+        check(codec, packed.span(), plain.size(), false);
+        for (int i = 0; i < 3; ++i) {
+            base::Buffer damaged;
+            damaged.resize(packed.size());
+            std::memcpy(damaged.data(), packed.data(), packed.size());
+            for (uint64_t k = 0; k <= maker_.pick(3); ++k)
+                damaged.data()[maker_.pick(damaged.size())] =
+                    static_cast<uint8_t>(maker_.pick(256));
+            const size_t length =
+                maker_.chance(30) ? maker_.pick(packed.size() + 1) : packed.size();
+            check(codec, damaged.span().first(length),
+                  maker_.chance(20) ? maker_.pick(4000) : plain.size(), true);
+        }
+        if (HasFailure()) return;
+    }
+    EXPECT_GE(good_, 400);
 }
 
 }  // namespace
