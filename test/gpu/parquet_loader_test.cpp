@@ -1,11 +1,16 @@
 // Columns of Parquet files whose pages kernels decompress and decode: the same layout, bases and
 // bytes as those that the host makes of them, and left to the host where that raises.
 
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "exec/scan/load.h"
 #include "format/arrow/writer.h"
 #include "format/parquet/write/writer.h"
 #include "gpu/memory/raw_loader.h"
@@ -299,6 +304,49 @@ TEST_F(ParquetLoaderTest, LargePages) {
         EXPECT_TRUE(
             compare_files({random_file(all[9], rows, 5, 0, int64_t{1} << 50, options)}, kInt8, 3));
     }
+}
+
+// Files of other writers, where there are any.
+TEST_F(ParquetLoaderTest, Corpus) {
+    namespace fs = std::filesystem;
+    const char* const named = std::getenv("LOOM_CORPUS");
+    const fs::path root = fs::path(named != nullptr ? named : "../shared/corpus") / "parquet";
+    if (!fs::is_directory(root)) GTEST_SKIP() << "skipped: no corpus";
+    constexpr int64_t kMostRows = 5000;
+    int columns = 0;
+    int made = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(root)) {
+        if (!entry.is_regular_file()) continue;
+        SCOPED_TRACE(entry.path().string());
+        exec::TableSource table;
+        exec::ScanFile& file = table.files.emplace_back();
+        try {
+            file.reader = format::open_table(io::open_local_file(entry.path().string()), {});
+        } catch (const base::Error&) {
+            continue;
+        }
+        if (file.reader->row_count() > kMostRows) continue;
+        tiles_.clear();
+        for (const BlockRows& block : blocks_of(table))
+            tiles_.push_back((static_cast<uint64_t>(block.rows) + kTileRows - 1) / kTileRows);
+        const auto& fields = file.reader->schema().fields;
+        for (size_t i = 0; i < fields.size(); ++i) {
+            const column::DataType& type = *fields[i].type;
+            for (const plan::Type& as :
+                 {kBool, kInt2, kInt4, kInt8, kDate, kTime, kTimestamp,
+                  plan::make_type(plan::TypeId::kTimestampTz), kText,
+                  numeric(std::clamp(int{type.precision}, 1, 18), type.scale)}) {
+                if (!exec::can_load(type, as)) continue;
+                file.columns.resize(1);
+                file.columns[0].field = static_cast<int>(i);
+                made += compare(table, as);
+                ++columns;
+                break;
+            }
+            if (HasFailure()) return;
+        }
+    }
+    std::printf("%d of %d columns by kernels\n", made, columns);
 }
 
 // Blocks that are compressed well, badly, or damaged: the same bytes as the host's codec makes of
