@@ -64,6 +64,9 @@ FirstTouch measure_first_touch(Device& device, ModuleCache& modules, const exec:
     for (size_t c = 0; c < table.files.at(0).columns.size(); ++c)
         wanted.push_back({&table, static_cast<int>(c), plan::make_type(plan::TypeId::kInt4)});
     measured.columns = wanted.size();
+    for (const exec::ScanFile& file : table.files)
+        measured.plain +=
+            static_cast<uint64_t>(file.reader->row_count()) * sizeof(int32_t) * wanted.size();
     const auto bytes_read = [&] {
         uint64_t sum = 0;
         for (const exec::ScanFile& file : table.files) sum += file.reader->file().bytes_read();
@@ -93,11 +96,11 @@ FirstTouch measure_first_touch(Device& device, ModuleCache& modules, const exec:
 
 std::string to_line(const FirstTouch& measured) {
     return fmt::format(
-        "first touch: {} columns, {:.2f} GB in {:.3f} s (the first time {:.3f} s): {:.1f} GB/s; "
-        "link {:.1f} GB/s, ratio {:.2f}{}",
+        "first touch: {} columns, {:.2f} GB in {:.3f} s (the first time {:.3f} s): {:.1f} GB/s, "
+        "{:.1f} GB/s of values; link {:.1f} GB/s, ratio {:.2f}{}",
         measured.columns, static_cast<double>(measured.bytes) / 1e9, measured.again, measured.first,
-        measured.rate() / 1e9, measured.link / 1e9, measured.rate() / measured.link,
-        measured.by_kernels ? "" : "; encoded by the host");
+        measured.rate() / 1e9, measured.plain_rate() / 1e9, measured.link / 1e9,
+        measured.rate() / measured.link, measured.by_kernels ? "" : "; encoded by the host");
 }
 
 }  // namespace loom::gpu

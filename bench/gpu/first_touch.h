@@ -12,12 +12,14 @@ namespace loom::gpu {
 struct FirstTouch {
     size_t columns = 0;
     uint64_t bytes = 0;      ///< of the file that are read
+    uint64_t plain = 0;      ///< those of the values, 4 each
     double first = 0;        ///< seconds, pinned memory and the kernels' module included
     double again = 0;        ///< median of those that find both; the file is in the page cache
     double link = 0;         ///< bytes a second, from pinned memory over several streams
     bool by_kernels = true;  ///< whether kernels encoded all columns
 
     double rate() const { return static_cast<double>(bytes) / again; }
+    double plain_rate() const { return static_cast<double>(plain) / again; }
 };
 
 /// Loads all columns of a table of integers, drops them, and so on for `rounds` rounds.

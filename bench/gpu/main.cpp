@@ -158,9 +158,7 @@ class Bench {
   private:
     // Measures how fast columns come to the device; false if that is all that is wanted.
     bool touch_first() {
-        // Others are decoded by the host, for long.
         if (!options_.query.empty()) return true;
-        if (inputs_.tables[0].files[0].reader->format_name() != "arrow") return true;
         touched_ =
             measure_first_touch(device_, modules_, inputs_.tables[0], threads_, options_.rounds);
         fmt::print("{}\n", to_line(touched_));

@@ -16,6 +16,7 @@
 #include "base/stop_token.h"
 #include "column/column_view.h"
 #include "column/scalar.h"
+#include "format/paged_column.h"
 #include "io/file.h"
 
 namespace loom::format {
@@ -107,12 +108,6 @@ class ColumnReader {
     virtual ReadProfile profile() const = 0;
 };
 
-/// Bytes of a file.
-struct FileRange {
-    uint64_t offset = 0;
-    uint64_t length = 0;
-};
-
 /// Where the rows of one column of one row group lie in the file as they are: little-endian and not
 /// compressed. Ranges lie within the file as it was when it was opened, and are exactly as long as
 /// the rows need.
@@ -163,6 +158,22 @@ class TableReader {
         static_cast<void>(row_group);
         static_cast<void>(column);
         return std::nullopt;
+    }
+
+    /// Returns how a column lies in pages, or nothing if it does not, or if others than its reader
+    /// cannot make its values of them; also if something is wrong with it, which open_column()
+    /// finds. Does not touch the pages.
+    virtual std::optional<PagedColumn> paged_column(int64_t row_group, int column) const {
+        static_cast<void>(row_group);
+        static_cast<void>(column);
+        return std::nullopt;
+    }
+    /// Returns what finds the pages of a column for which paged_column() returns something. Must
+    /// not outlive the reader.
+    virtual std::unique_ptr<PageWalk> walk_pages(int64_t row_group, int column) const {
+        static_cast<void>(row_group);
+        static_cast<void>(column);
+        return nullptr;
     }
 
     virtual std::unique_ptr<ColumnReader> open_column(int64_t row_group, int column,

@@ -3,89 +3,22 @@
 
 #include "gpu/memory/raw_loader.h"
 
-#include <cstring>
-#include <optional>
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include "exec/fault.h"
 #include "format/arrow/writer.h"
 #include "gpu/memory/column_store.h"
-#include "made_tables.h"
-#include "plan_device.h"
+#include "load_both_ways.h"
 
 namespace loom::gpu {
 
 namespace {
 
-using column::TimeUnit;
 using F = column::TypeId;
 
-struct Case {
-    column::TypePtr file;
-    plan::Type type;
-    int64_t low = 0;  // that the engine has, in the file's domain
-    int64_t high = 0;
-};
-
-plan::Type numeric(int precision, int scale) {
-    plan::Type type = plan::make_type(plan::TypeId::kNumeric);
-    type.precision = static_cast<uint8_t>(precision);
-    type.scale = static_cast<int16_t>(scale);
-    return type;
-}
-
-std::vector<Case> cases() {
-    const auto of = [](F id) { return column::make_type(id); };
-    const plan::Type tz = plan::make_type(plan::TypeId::kTimestampTz);
-    constexpr int64_t kDay = 86'400;
-    return {
-        {of(F::kBool), kBool, 0, 1},
-        {of(F::kInt8), kInt2, -128, 127},
-        {of(F::kUInt8), kInt2, 0, 255},
-        {of(F::kInt16), kInt2, -32'768, 32'767},
-        {of(F::kInt8), kInt4, -128, 127},
-        {of(F::kUInt16), kInt4, 0, 65'535},
-        {of(F::kInt32), kInt4, INT32_MIN, INT32_MAX},
-        {of(F::kUInt32), kInt8, 0, UINT32_MAX},
-        {of(F::kInt16), kInt8, -32'768, 32'767},
-        {of(F::kInt64), kInt8, INT64_MIN, INT64_MAX},
-        {of(F::kDate32), kDate, -2'440'588, 2'145'042'905},
-        {of(F::kDate64), kDate, -2'440'588 * kDay * 1'000, 2'000'000'000 * kDay * 1'000},
-        {column::make_time(TimeUnit::kSecond), kTime, 0, kDay},
-        {column::make_time(TimeUnit::kMilli), kTime, 0, kDay * 1'000},
-        {column::make_time(TimeUnit::kMicro), kTime, 0, kDay * 1'000'000},
-        {column::make_time(TimeUnit::kNano), kTime, 0, kDay * 1'000'000'000},
-        {column::make_timestamp(TimeUnit::kSecond), kTimestamp, -210'866'803'200,
-         9'224'318'015'999},
-        {column::make_timestamp(TimeUnit::kMilli, "UTC"), tz, -210'866'803'200'000,
-         9'224'318'015'999'999},
-        {column::make_timestamp(TimeUnit::kMicro), kTimestamp, -210'866'803'200'000'000, INT64_MAX},
-        {column::make_timestamp(TimeUnit::kNano, "UTC"), tz, INT64_MIN, INT64_MAX},
-        {column::make_decimal(9, 2, 4), numeric(9, 2), -999'999'999, 999'999'999},
-        {column::make_decimal(18, 3, 8), numeric(18, 3), -999'999'999'999'999'999,
-         999'999'999'999'999'999},
-        {column::make_decimal(12, 2, 16), numeric(15, 2), -999'999'999'999'999,
-         999'999'999'999'999}};
-}
-
-class RawLoaderTest : public testing::Test {
+class RawLoaderTest : public LoadBothWays {
   protected:
-    void SetUp() override {
-        opened_ = open_plan_device();
-        if (opened_.compiler == nullptr) GTEST_SKIP() << "skipped: " << opened_.reason;
-        modules_ =
-            std::make_unique<ModuleCache>(*opened_.device, *opened_.compiler, ModuleCacheOptions());
-    }
-
-    void append(column::ColumnBuilder& builder, const Case& of, int64_t value) {
-        if (of.file->id == F::kBool) return builder.append_bool(value != 0);
-        if (of.file->id == F::kUtf8) return builder.append_bytes(Maker::text(value));
-        const __int128 wide = value;
-        builder.append_fixed(&wide, static_cast<size_t>(column::byte_width(*of.file)));
-    }
-
     std::string file_of(const Case& of, column::ColumnView view, int64_t batch, int index_width) {
         column::Field field;
         field.name = "c";
@@ -102,122 +35,11 @@ class RawLoaderTest : public testing::Test {
         return bytes;
     }
 
-    static exec::TableSource table_of(const std::vector<std::string>& files) {
-        exec::TableSource table;
-        for (size_t i = 0; i < files.size(); ++i) {
-            exec::ScanFile file;
-            file.reader =
-                format::open_table(io::memory_file("f" + std::to_string(i), files[i]), {});
-            exec::ScanFile::Column column;
-            column.field = 0;
-            file.columns.push_back(std::move(column));
-            table.files.push_back(std::move(file));
-        }
-        return table;
-    }
-
-    // Values between two bounds that lie somewhere within those of the type.
     std::string random_file(const Case& of, int64_t rows, int nulls, int64_t low, int64_t high,
                             int64_t batch, int index_width = 0) {
-        column::ColumnBuilder builder(of.file);
-        const bool sorted = maker_.chance(20) && high - low > 1000 && high > low;
-        for (int64_t row = 0; row < rows; ++row) {
-            if (maker_.chance(nulls))
-                builder.append_null();
-            else
-                append(builder, of,
-                       sorted ? low + (high - low) / 1'000'000 * row : maker_.between(low, high));
-        }
-        column::Column column = builder.finish();
+        column::Column column = random_column(of, rows, nulls, low, high);
         return file_of(of, column.view(), batch, index_width);
     }
-
-    struct Loaded {
-        std::shared_ptr<const DeviceColumn> column;
-        std::string problem;
-    };
-    static Loaded load(ColumnStore& store, const exec::TableSource& table, plan::Type type) {
-        try {
-            return {store.get(table, 0, type), ""};
-        } catch (const exec::Unrepresentable& error) {
-            return {nullptr, error.what()};
-        } catch (const base::Error& error) {
-            return {nullptr, error.what()};
-        }
-    }
-
-    std::vector<uint8_t> download(const void* from, uint64_t bytes) {
-        std::vector<uint8_t> result(from == nullptr ? 0 : bytes);
-        const auto stream = opened_.device->make_stream();
-        if (!result.empty())
-            stream->download(result.data(), reinterpret_cast<DeviceAddress>(from), bytes);
-        stream->wait();
-        return result;
-    }
-
-    // Loads a table in both ways. Returns whether kernels did it.
-    bool compare(const exec::TableSource& table, plan::Type type, int threads = 1) {
-        ColumnStore by_host(*opened_.device, threads);
-        ColumnStore by_kernels(*opened_.device, threads, UINT64_MAX, modules_.get());
-        const Loaded expected = load(by_host, table, type);
-        const Loaded found = load(by_kernels, table, type);
-        EXPECT_EQ(found.problem, expected.problem);
-        if (expected.column == nullptr || found.column == nullptr) return false;
-        same(*expected.column, *found.column);
-        bool raw = !found.column->files.empty();
-        for (const auto& file : found.column->files)
-            raw = raw && (file->memory.bytes() > 0 || file->rows == 0);
-        return raw;
-    }
-
-    void same(const DeviceColumn& a, const DeviceColumn& b) {
-        EXPECT_EQ(a.facts.layout, b.facts.layout);
-        EXPECT_EQ(a.facts.origin, b.facts.origin);
-        EXPECT_EQ(a.facts.min, b.facts.min);
-        EXPECT_EQ(a.facts.max, b.facts.max);
-        ASSERT_EQ(a.files.size(), b.files.size());
-        if (a.texts != nullptr) {
-            ASSERT_EQ(a.texts->size(), b.texts->size());
-            for (uint32_t i = 0; i < a.texts->size(); ++i)
-                EXPECT_EQ(a.texts->text(i), b.texts->text(i));
-        }
-        size_t view = 0;
-        for (size_t f = 0; f < a.files.size(); ++f) {
-            const FileColumn& x = *a.files[f];
-            const FileColumn& y = *b.files[f];
-            EXPECT_EQ(x.layout, y.layout);
-            EXPECT_EQ(x.rows, y.rows);
-            EXPECT_EQ(x.shape.has_nulls(), y.shape.has_nulls());
-            EXPECT_EQ(x.shape.layout(), y.shape.layout());
-            ASSERT_EQ(x.blocks.size(), y.blocks.size());
-            for (size_t i = 0; i < x.blocks.size(); ++i, ++view) {
-                EXPECT_EQ(x.blocks[i].base, y.blocks[i].base);
-                EXPECT_EQ(x.blocks[i].has_values, y.blocks[i].has_values);
-                EXPECT_EQ(a.views[view].base, b.views[view].base);
-                same(a.views[view], b.views[view], x.layout, tiles_.at(view));
-            }
-        }
-    }
-    void same(const BlockView& a, const BlockView& b, const ColumnLayout& layout, uint64_t tiles) {
-        EXPECT_EQ(a.tile_bases == nullptr, b.tile_bases == nullptr);
-        EXPECT_EQ(a.valid == nullptr, b.valid == nullptr);
-        EXPECT_EQ(download(a.data, tiles * tile_bytes(layout)),
-                  download(b.data, tiles * tile_bytes(layout)));
-        EXPECT_EQ(download(a.tile_bases, tiles * 4), download(b.tile_bases, tiles * 4));
-        EXPECT_EQ(download(a.valid, tiles * kWarp * 2), download(b.valid, tiles * kWarp * 2));
-    }
-    bool compare_files(const std::vector<std::string>& files, plan::Type type, int threads = 1) {
-        const exec::TableSource table = table_of(files);
-        tiles_.clear();
-        for (const BlockRows& block : blocks_of(table))
-            tiles_.push_back((static_cast<uint64_t>(block.rows) + kTileRows - 1) / kTileRows);
-        return compare(table, type, threads);
-    }
-
-    PlanDevice opened_;
-    std::unique_ptr<ModuleCache> modules_;
-    Maker maker_{5};
-    std::vector<uint64_t> tiles_;  // by block
 };
 
 TEST(RawKernels, CompileForADevice) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "format/parquet/page/page_walk.h"
 #include "format/parquet/read/file_state.h"
 #include "format/parquet/read/flat_column_reader.h"
 #include "format/parquet/read/nested_column_reader.h"
@@ -34,6 +35,8 @@ class ParquetReader final : public format::TableReader {
     bool may_contain(int64_t row_group, int column, const column::Scalar& value) const override;
     std::vector<column::KeyValue> row_group_metadata(int64_t) const override { return {}; }
     std::vector<format::ChunkInfo> chunks(int64_t row_group) const override;
+    std::optional<format::PagedColumn> paged_column(int64_t row_group, int column) const override;
+    std::unique_ptr<format::PageWalk> walk_pages(int64_t row_group, int column) const override;
     std::unique_ptr<format::ColumnReader> open_column(
         int64_t row_group, int column, const format::ReadOptions& options) const override;
 
@@ -135,6 +138,20 @@ std::vector<format::ChunkInfo> ParquetReader::chunks(int64_t row_group) const {
                                     result.push_back(chunk_info(row_group, static_cast<int>(leaf)));
                                 return result;
                             });
+}
+
+std::optional<format::PagedColumn> ParquetReader::paged_column(int64_t row_group,
+                                                               int column) const {
+    return at(row_group, column, [&](const Node& node) -> std::optional<format::PagedColumn> {
+        if (!tree().is_flat(column)) return std::nullopt;
+        return parquet::paged_column(*file_, row_group, node.leaf);
+    });
+}
+
+std::unique_ptr<format::PageWalk> ParquetReader::walk_pages(int64_t row_group, int column) const {
+    return at(row_group, column, [&](const Node& node) {
+        return std::make_unique<ChunkWalk>(file_, row_group, node.leaf);
+    });
 }
 
 std::unique_ptr<format::ColumnReader> ParquetReader::open_column(

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <optional>
 
 #include "base/error.h"
@@ -9,6 +10,7 @@
 #include "exec/fault.h"
 #include "exec/scan/load.h"
 #include "gpu/memory/raw_conversion.h"
+#include "gpu/memory/raw_pages.h"
 
 namespace loom::gpu {
 
@@ -52,39 +54,6 @@ T* pointer(DeviceAddress address) {
 // The column is not one for kernels.
 struct NotRaw {};
 
-// Bytes of a file, and where among a column's bytes they go.
-struct Segment {
-    uint64_t to = 0;
-    format::FileRange from;
-};
-
-// Copies segments, in the order of `to`, to device memory from `base` on.
-void send(io::File& file, const std::vector<Segment>& segments, DeviceAddress base,
-          UploadRing& ring) {
-    size_t s = 0;
-    uint64_t done = 0;  // of the segment
-    while (s < segments.size()) {
-        UploadRing::Chunk& chunk = ring.next();
-        const uint64_t begin = segments[s].to + done;
-        uint64_t filled = 0;
-        while (s < segments.size()) {
-            const uint64_t at = segments[s].to + done - begin;
-            // Gaps between segments are less than what aligns them.
-            if (at >= UploadRing::kChunkBytes || at - filled >= 256) break;
-            const uint64_t bytes =
-                std::min(UploadRing::kChunkBytes - at, segments[s].from.length - done);
-            file.read_at(segments[s].from.offset + done,
-                         {chunk.memory + at, static_cast<size_t>(bytes)});
-            filled = at + bytes;
-            done += bytes;
-            if (done < segments[s].from.length) break;
-            ++s;
-            done = 0;
-        }
-        chunk.stream->upload(base + begin, chunk.memory, filled);
-    }
-}
-
 int64_t base_below(int64_t value) {
     return value & ~int64_t{31};
 }
@@ -106,6 +75,12 @@ class Places {
             std::memcpy(content_.data() + at, values.data(), values.size() * sizeof(T));
         return at;
     }
+    /// Replaces values that have been added.
+    template <typename T>
+    void put(uint64_t at, const std::vector<T>& values) {
+        if (!values.empty())
+            std::memcpy(content_.data() + at, values.data(), values.size() * sizeof(T));
+    }
     const std::vector<uint8_t>& content() const { return content_; }
     uint64_t bytes() const { return content_.size(); }
 
@@ -119,62 +94,6 @@ const char* raw_kernels_text() {
     return kText;
 }
 
-// --- rings
-// ----------------------------------------------------------------------------------------
-
-UploadRing::UploadRing(Device& device) : device_(device) {
-    try {
-        for (Chunk& chunk : chunks_) {
-            chunk.stream = device.make_stream();
-            chunk.memory = static_cast<uint8_t*>(device.pin(kChunkBytes));
-        }
-    } catch (...) {
-        for (const Chunk& chunk : chunks_) device_.unpin(chunk.memory);
-        throw;
-    }
-}
-
-UploadRing::~UploadRing() {
-    try {
-        wait();
-    } catch (...) {
-        // The device is lost, and copies nothing.
-    }
-    for (const Chunk& chunk : chunks_) device_.unpin(chunk.memory);
-}
-
-UploadRing::Chunk& UploadRing::next() {
-    Chunk& chunk = chunks_[next_];
-    next_ = (next_ + 1) % kChunks;
-    chunk.stream->wait();
-    return chunk;
-}
-
-void UploadRing::wait() {
-    for (const Chunk& chunk : chunks_) chunk.stream->wait();
-}
-
-std::unique_ptr<UploadRing> UploadRings::take() {
-    {
-        const std::scoped_lock lock(mutex_);
-        if (!rings_.empty()) {
-            std::unique_ptr<UploadRing> ring = std::move(rings_.back());
-            rings_.pop_back();
-            return ring;
-        }
-    }
-    return std::make_unique<UploadRing>(device_);
-}
-
-void UploadRings::put_back(std::unique_ptr<UploadRing> ring) noexcept {
-    try {
-        const std::scoped_lock lock(mutex_);
-        rings_.push_back(std::move(ring));
-    } catch (const std::bad_alloc&) {
-        // Then it is gone.
-    }
-}
-
 // --- what there is to do
 // ----------------------------------------------------------------------------------------
 
@@ -185,12 +104,14 @@ struct RawLoader::Column {
         uint64_t at = 0;
         uint32_t first_piece = 0;
         uint32_t first_tile = 0;
+        PageWork pages = {};
     };
     // What files have in common, or not.
     struct File {
         std::optional<RawPiece> conversion;
-        uint64_t bits = 0;   // a row
-        uint64_t bytes = 0;  // of values
+        std::optional<PageConversion> pages;  // of a file that holds values in pages
+        uint64_t bits = 0;                    // a row
+        uint64_t bytes = 0;                   // of values, or of pages
         std::unique_ptr<exec::Loader> dictionaries;
     };
 
@@ -214,6 +135,10 @@ struct RawLoader::Column {
     std::map<uint64_t, int> known;  // dictionaries by version
     std::vector<std::vector<int64_t>> entries;
 
+    bool has_pages() const {
+        return std::any_of(files.begin(), files.end(),
+                           [](const auto& file) { return file.second.pages.has_value(); });
+    }
     const exec::ScanFile& file(int number_of_file) const {
         return request.table->files[static_cast<size_t>(number_of_file)];
     }
@@ -227,7 +152,9 @@ struct RawLoader::Column {
                     .type;
     }
     void find_file(int file, const BlockRows& first);
+    bool add_bytes(int file, const BlockRows& rows, uint64_t most_bytes);
     int dictionary_of(int file, int64_t group, uint64_t& count);
+    int entries_from(int file, const column::ColumnView& view, uint64_t& count);
 };
 
 // Decides by a file's first rows how all of its rows are held.
@@ -243,26 +170,61 @@ void RawLoader::Column::find_file(int number_of_file, const BlockRows& first) {
         found.conversion = raw_constant(known_value, value);
         return;
     }
-    const auto raw = file(number_of_file).reader->raw_column(first.first_group, column.field);
-    if (!raw) throw NotRaw{};
+    const format::TableReader& reader = *file(number_of_file).reader;
+    const auto raw = reader.raw_column(first.first_group, column.field);
+    if (!raw) {
+        const auto paged = reader.paged_column(first.first_group, column.field);
+        if (!paged) throw NotRaw{};
+        found.pages = page_conversion(*paged, file_type(number_of_file), request.type);
+        if (!found.pages) throw NotRaw{};
+        found.conversion = found.pages->piece;
+        return;
+    }
     found.conversion = raw_conversion(*raw, file_type(number_of_file), request.type);
     if (!found.conversion) throw NotRaw{};
     found.bits =
         raw->shape == format::RawColumn::Shape::kBits ? 1 : static_cast<uint64_t>(raw->width) * 8;
 }
 
+// Adds what a block's bytes take. False if they are not for kernels, or too many.
+bool RawLoader::Column::add_bytes(int number_of_file, const BlockRows& rows, uint64_t most_bytes) {
+    File& of = files.at(number_of_file);
+    const format::TableReader& reader = *file(number_of_file).reader;
+    const int field = bound(number_of_file).field;
+    for (int64_t g = rows.first_group; g < rows.first_group + rows.groups; ++g) {
+        const auto here = static_cast<uint64_t>(reader.row_group_rows(g));
+        if (of.pages && here > 0) {
+            const auto paged = reader.paged_column(g, field);
+            if (!paged || paged->page_bytes > most_bytes) return false;
+            of.bytes += paged->bytes.length;
+            bytes += page_room(*paged, *of.pages, here).sum();
+        } else if (of.bits > 0) {
+            of.bytes += bitmap_bytes(here * of.bits);
+            bytes += aligned(bitmap_bytes(here * of.bits)) + aligned(bitmap_bytes(here));
+        }
+        // A file may state more rows than it has, or that others have the same bytes.
+        if (of.bytes > reader.file().size() || bytes > most_bytes) return false;
+    }
+    return true;
+}
+
 // Makes texts of a dictionary known and returns its number. A dictionary is checked and converted
 // as for those who read rows.
 int RawLoader::Column::dictionary_of(int number_of_file, int64_t group, uint64_t& count) {
-    const std::scoped_lock lock(mutex);
-    File& of = files.at(number_of_file);
-    const exec::ScanFile::Column& column = bound(number_of_file);
-    if (of.dictionaries == nullptr)
-        of.dictionaries = std::make_unique<exec::Loader>(file_type(number_of_file), request.type,
-                                                         nullptr, column.characters);
-    const auto reader = file(number_of_file).reader->open_column(group, column.field, {});
+    const auto reader =
+        file(number_of_file).reader->open_column(group, bound(number_of_file).field, {});
     const column::ColumnView view = reader->read(0, 1);
     if (view.encoding != column::Encoding::kDictionary) throw NotRaw{};
+    return entries_from(number_of_file, view, count);
+}
+
+int RawLoader::Column::entries_from(int number_of_file, const column::ColumnView& view,
+                                    uint64_t& count) {
+    const std::scoped_lock lock(mutex);
+    File& of = files.at(number_of_file);
+    if (of.dictionaries == nullptr)
+        of.dictionaries = std::make_unique<exec::Loader>(file_type(number_of_file), request.type,
+                                                         nullptr, bound(number_of_file).characters);
     const exec::Vector vector = of.dictionaries->load(view);
     const exec::Vector& texts = vector.dictionary->values;
     count = static_cast<uint64_t>(texts.length);
@@ -290,25 +252,20 @@ std::unique_ptr<RawLoader::Column> RawLoader::plan(RawRequest& request, size_t n
             if (!wanted[static_cast<size_t>(rows.file)]) continue;
             if (!column->files.contains(rows.file)) column->find_file(rows.file, rows);
             if (rows.rows > INT32_MAX) return nullptr;
-            const auto& reader = *column->file(rows.file).reader;
-            column->blocks.push_back(
-                {rows, column->bytes, static_cast<uint32_t>(pieces), static_cast<uint32_t>(tiles)});
+            Column::Block& block = column->blocks.emplace_back();
+            block.rows = rows;
+            block.at = column->bytes;
+            block.first_piece = static_cast<uint32_t>(pieces);
+            block.first_tile = static_cast<uint32_t>(tiles);
             tiles += tiles_of(static_cast<uint64_t>(rows.rows));
             pieces += static_cast<uint64_t>(rows.groups);
-            Column::File& file = column->files.at(rows.file);
-            const uint64_t bits = file.bits;
-            if (bits == 0) continue;
-            for (int64_t g = rows.first_group; g < rows.first_group + rows.groups; ++g) {
-                const auto here = static_cast<uint64_t>(reader.row_group_rows(g));
-                // A file may state more rows than it has.
-                file.bytes += bitmap_bytes(here * bits);
-                if (file.bytes > reader.file().size()) return nullptr;
-                column->bytes += aligned(bitmap_bytes(here * bits)) + aligned(bitmap_bytes(here));
-            }
+            if (!column->add_bytes(rows.file, rows, most_bytes_)) return nullptr;
         }
     } catch (const NotRaw&) {
         return nullptr;
     }
+    // What kernels may read behind the last byte.
+    column->bytes += aligned(kWordSlack);
     if (column->blocks.empty() || tiles > UINT32_MAX / 2 || pieces > UINT32_MAX / 2 ||
         column->bytes > most_bytes_)
         return nullptr;
@@ -342,6 +299,8 @@ void RawLoader::load(std::vector<RawRequest>& requests) {
     if (jobs.empty()) return;
     // Compiled before anybody waits for it.
     modules_.get(kText);
+    const auto has_pages = [](const auto& column) { return column->has_pages(); };
+    if (std::any_of(columns_.begin(), columns_.end(), has_pages)) modules_.get(page_kernels_text());
     base::in_parallel(threads_ * kWaiting, static_cast<int64_t>(jobs.size()), [&] {
         // Back among the others only when all has gone well.
         struct Taken {
@@ -459,6 +418,7 @@ void RawLoader::bring(Column& column, size_t number, UploadRing& ring) {
     const Column::Block& block = column.blocks[number];
     const exec::ScanFile& file = column.file(block.rows.file);
     const Column::File& of = column.files.at(block.rows.file);
+    if (of.pages) return bring_pages(column, number, ring);
     const int field = column.bound(block.rows.file).field;
     std::vector<Segment> segments;
     std::vector<Segment> bitmaps;
@@ -497,7 +457,88 @@ void RawLoader::bring(Column& column, size_t number, UploadRing& ring) {
         at += aligned(bitmaps[next++].from.length);
     }
     segments.insert(segments.end(), bitmaps.begin(), bitmaps.end());
-    send(file.reader->file(), segments, column.memory.address(), ring);
+    send(file.reader->file(), segments, column.memory.address(), ring,
+         [](size_t, base::ByteSpan) {});
+}
+
+// Pages as the file has them, which are found as they come by. First all of the block's, then what
+// becomes of them, at last the bits of rows, which are set one by one.
+void RawLoader::bring_pages(Column& column, size_t number, UploadRing& ring) {
+    Column::Block& block = column.blocks[number];
+    const int number_of_file = block.rows.file;
+    const format::TableReader& reader = *column.file(number_of_file).reader;
+    const PageConversion& conversion = *column.files.at(number_of_file).pages;
+    const int field = column.bound(number_of_file).field;
+    struct Group {
+        size_t piece = 0;
+        format::PagedColumn paged;
+        PageRoom room;
+        PagePlaces places;
+        std::unique_ptr<format::PageWalk> walk;
+    };
+    std::vector<Group> groups;
+    std::vector<Segment> segments;
+    std::vector<size_t> sent;  // groups, by segment
+    uint64_t at = block.at;
+    uint32_t row = 0;
+    const DeviceAddress base = column.memory.address();
+    for (int64_t i = 0; i < block.rows.groups; ++i) {
+        const int64_t group = block.rows.first_group + i;
+        const auto rows = static_cast<uint64_t>(reader.row_group_rows(group));
+        const size_t place = block.first_piece + static_cast<size_t>(i);
+        RawPiece& piece = column.pieces[place] = conversion.piece;
+        piece.first = row;
+        piece.rows = static_cast<uint32_t>(rows);
+        row += piece.rows;
+        if (rows == 0) continue;
+        const auto paged = reader.paged_column(group, field);
+        if (!paged) throw NotRaw{};
+        Group& of = groups.emplace_back();
+        of.piece = place;
+        of.paged = *paged;
+        of.room = page_room(*paged, conversion, rows);
+        of.places.packed = base + at;
+        of.walk = reader.walk_pages(group, field);
+        if (kernels_decompress(paged->codec)) {
+            segments.push_back({at, paged->bytes});
+            sent.push_back(groups.size() - 1);
+        }
+        at += of.room.packed;
+    }
+    for (Group& of : groups) {
+        of.places.plain = base + at;
+        of.places.values = of.places.plain + of.room.plain;
+        at += of.room.plain + of.room.values;
+    }
+    const uint64_t bits = at;
+    for (Group& of : groups) {
+        of.places.valid = base + at;
+        at += of.room.valid;
+    }
+    if (at > bits) ring.stream().fill(base + bits, 0, at - bits);
+    send(reader.file(), segments, base, ring,
+         [&](size_t segment, base::ByteSpan bytes) { groups[sent[segment]].walk->take(bytes); });
+    for (Group& of : groups) {
+        std::vector<format::EncodedPage> decompressed;
+        std::span<const format::EncodedPage> pages;
+        if (kernels_decompress(of.paged.codec))
+            pages = of.walk->finish();
+        else
+            pages = decompressed =
+                send_decompressed(reader.file(), of.paged, *of.walk, of.places.plain, ring);
+        if (!add_pages(pages, of.paged, conversion, of.places, static_cast<uint32_t>(of.piece),
+                       block.pages))
+            throw NotRaw{};
+        RawPiece& piece = column.pieces[of.piece];
+        piece.values = pointer<const uint8_t>(of.places.values);
+        if (conversion.nullable) piece.valid = pointer<const uint8_t>(of.places.valid);
+        if (conversion.kind != PageValues::kCodes) continue;
+        column::ColumnView view;
+        view.type = &column.file_type(number_of_file);
+        view.encoding = column::Encoding::kDictionary;
+        view.dictionary = &of.walk->dictionary();
+        column.entries_of[of.piece] = column.entries_from(number_of_file, view, piece.count);
+    }
 }
 
 // --- a column
@@ -509,12 +550,20 @@ class RawLoader::Finish {
     Finish(Device& device, Column& column, Stream& stream)
         : device_(device), column_(column), stream_(stream) {}
 
-    std::vector<RawShape> shapes(Module& module) {
+    /// `pages` has the kernels for pages, null if there are none. Throws NotRaw.
+    std::vector<RawShape> shapes(Module& module, Module* pages) {
         put_tables();
-        launch(module, "raw_shapes");
+        if (pages != nullptr) {
+            launch(*pages, "page_blocks", page_parameters_.block_count, page_parameters_);
+            launch(*pages, "page_rows", page_parameters_.page_count, page_parameters_);
+        }
+        launch(module, "raw_shapes", column_.tiles, parameters_);
         std::vector<RawShape> shapes(blocks_.size());
+        uint32_t faults = 0;
         stream_.download(shapes.data(), shapes_at_, shapes.size() * sizeof(RawShape));
+        stream_.download(&faults, faults_at_, sizeof faults);
         stream_.wait();
+        if (faults != 0) throw NotRaw{};
         return shapes;
     }
 
@@ -554,7 +603,7 @@ class RawLoader::Finish {
         stream_.upload(blocks_at_, blocks_.data(), blocks_.size() * sizeof(RawBlock));
         parameters_.encoding = encoding();
         parameters_.bits = layout_.bits;
-        launch(module, "raw_tiles");
+        launch(module, "raw_tiles", column_.tiles, parameters_);
         stream_.wait();
     }
 
@@ -568,7 +617,7 @@ class RawLoader::Finish {
         uint64_t valid = 0;
     };
 
-    // Brings dictionaries, pieces and blocks to the device.
+    // Brings dictionaries, pieces, blocks and pages to the device.
     void put_tables() {
         Places places;
         std::vector<uint64_t> entries;
@@ -576,40 +625,58 @@ class RawLoader::Finish {
             entries.push_back(places.add(each));
         std::vector<RawPiece> pieces;
         std::vector<size_t> dictionaries;  // by piece, or none
+        std::vector<PageBlock> packed;
+        std::vector<EncodedRows> pages;
         for (const Column::Block& block : column_.blocks) {
             RawBlock& made = blocks_.emplace_back();
             made.first_tile = block.first_tile;
             made.first_piece = static_cast<uint32_t>(pieces.size());
             made.rows = static_cast<uint32_t>(block.rows.rows);
+            size_t page = 0;
             for (size_t i = 0; i < static_cast<size_t>(block.rows.groups); ++i) {
                 const size_t at = block.first_piece + i;
                 if (column_.pieces[at].rows == 0) continue;
+                for (; page < block.pages.pages.size() && block.pages.pages[page].piece == at;
+                     ++page) {
+                    pages.push_back(block.pages.pages[page]);
+                    pages.back().piece = static_cast<uint32_t>(pieces.size());
+                }
                 pieces.push_back(column_.pieces[at]);
                 dictionaries.push_back(static_cast<size_t>(column_.entries_of[at]));
             }
             made.pieces = static_cast<uint32_t>(pieces.size()) - made.first_piece;
+            packed.insert(packed.end(), block.pages.blocks.begin(), block.pages.blocks.end());
         }
         const uint64_t pieces_at = places.bytes();
-        const uint64_t blocks_at = pieces_at + aligned(pieces.size() * sizeof(RawPiece));
-        const uint64_t bytes = blocks_at + aligned(blocks_.size() * sizeof(RawBlock));
-        const uint64_t shapes_bytes = blocks_.size() * sizeof(RawShape);
-        tables_ = DeviceMemory(device_, bytes + shapes_bytes);
+        places.add(pieces);
+        const uint64_t blocks_at = places.add(blocks_);
+        const uint64_t packed_at = places.add(packed);
+        const uint64_t pages_at = places.add(pages);
+        const uint64_t bytes = places.bytes();
+        const uint64_t shapes_bytes = aligned(blocks_.size() * sizeof(RawShape));
+        tables_ = DeviceMemory(device_, bytes + shapes_bytes + sizeof(uint32_t));
         for (size_t i = 0; i < pieces.size(); ++i)
             if (dictionaries[i] < entries.size())
                 pieces[i].entries =
                     pointer<const int64_t>(tables_.address() + entries[dictionaries[i]]);
-        places.add(pieces);
-        places.add(blocks_);
+        places.put(pieces_at, pieces);
         stream_.upload(tables_.address(), places.content().data(), bytes);
         stream_.wait();
         shapes_at_ = tables_.address() + bytes;
-        stream_.fill(shapes_at_, 0, shapes_bytes);
+        faults_at_ = shapes_at_ + shapes_bytes;
+        stream_.fill(shapes_at_, 0, shapes_bytes + sizeof(uint32_t));
         parameters_.shapes = pointer<RawShape>(shapes_at_);
         blocks_at_ = tables_.address() + blocks_at;
         parameters_.blocks = pointer<const RawBlock>(blocks_at_);
         parameters_.pieces = pointer<const RawPiece>(tables_.address() + pieces_at);
         parameters_.block_count = static_cast<uint32_t>(blocks_.size());
         parameters_.tiles = column_.tiles;
+        page_parameters_.blocks = pointer<const PageBlock>(tables_.address() + packed_at);
+        page_parameters_.pages = pointer<const EncodedRows>(tables_.address() + pages_at);
+        page_parameters_.pieces = parameters_.pieces;
+        page_parameters_.faults = pointer<uint32_t>(faults_at_);
+        page_parameters_.block_count = static_cast<uint32_t>(packed.size());
+        page_parameters_.page_count = static_cast<uint32_t>(pages.size());
     }
 
     void place_block(size_t b, DeviceAddress& at, FileColumn& file) {
@@ -652,25 +719,30 @@ class RawLoader::Finish {
         }
     }
 
-    void launch(Module& module, const char* name) {
+    // A warp for each of `count` things to do, up to as many as are at work at once.
+    template <typename Parameters>
+    void launch(Module& module, const char* name, uint32_t count, const Parameters& parameters) {
+        if (count == 0) return;
         const DeviceFacts& facts = device_.facts();
         constexpr uint32_t kWarps = kThreads / kWarp;
         Grid grid;
         grid.threads = kThreads;
         grid.blocks = std::clamp<uint32_t>(
-            (column_.tiles + kWarps - 1) / kWarps, 1,
+            (count + kWarps - 1) / kWarps, 1,
             static_cast<uint32_t>(facts.multiprocessors) * kBlocksPerProcessor);
         stream_.launch(module.kernel(name), grid,
-                       {reinterpret_cast<const uint8_t*>(&parameters_), sizeof parameters_});
+                       {reinterpret_cast<const uint8_t*>(&parameters), sizeof parameters});
     }
 
     Device& device_;
     Column& column_;
     Stream& stream_;
     RawColumnParameters parameters_;
+    PageParameters page_parameters_;
     DeviceMemory tables_;
     DeviceAddress blocks_at_ = 0;
     DeviceAddress shapes_at_ = 0;
+    DeviceAddress faults_at_ = 0;
     std::vector<RawBlock> blocks_;
     const std::vector<RawShape>* shapes_ = nullptr;
     ColumnLayout layout_;
@@ -680,6 +752,8 @@ class RawLoader::Finish {
 
 void RawLoader::finish(Column& column, UploadRing& ring) {
     const std::shared_ptr<Module> module = modules_.get(kText);
+    const std::shared_ptr<Module> pages =
+        column.has_pages() ? modules_.get(page_kernels_text()) : nullptr;
     const std::scoped_lock lock(finishing_);
     Finish work(device_, column, ring.stream());
     std::map<int, std::shared_ptr<FileColumn>> made;
@@ -694,7 +768,7 @@ void RawLoader::finish(Column& column, UploadRing& ring) {
             }
         }
     } const wait{ring.stream()};
-    const std::vector<RawShape> shapes = work.shapes(*module);
+    const std::vector<RawShape> shapes = work.shapes(*module, pages.get());
     ColumnShape shape;
     for (const RawShape& each : shapes) {
         if (each.faults != 0) throw NotRaw{};

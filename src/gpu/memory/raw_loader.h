@@ -5,7 +5,6 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -14,51 +13,10 @@
 #include "gpu/driver/device.h"
 #include "gpu/driver/module_cache.h"
 #include "gpu/memory/device_table.h"
+#include "gpu/memory/upload_ring.h"
 #include "gpu/runtime/raw.h"
 
 namespace loom::gpu {
-
-/// Pinned memory in chunks, each with a stream: while one is on its way to the device the next is
-/// filled. For one thread at a time.
-class UploadRing {
-  public:
-    static constexpr uint64_t kChunkBytes = uint64_t{1} << 20;
-    static constexpr size_t kChunks = 2;
-
-    explicit UploadRing(Device& device);
-    UploadRing(const UploadRing&) = delete;
-    UploadRing& operator=(const UploadRing&) = delete;
-    /// Waits for what is on its way.
-    ~UploadRing();
-
-    struct Chunk {
-        uint8_t* memory = nullptr;
-        std::unique_ptr<Stream> stream;
-    };
-    /// Returns a chunk that is free, once there is one.
-    Chunk& next();
-    void wait();
-    Stream& stream() { return *chunks_[0].stream; }
-
-  private:
-    Device& device_;
-    Chunk chunks_[kChunks];
-    size_t next_ = 0;
-};
-
-/// Rings that stay for later loads, as pinned memory takes long to make. May be used by several
-/// threads.
-class UploadRings {
-  public:
-    explicit UploadRings(Device& device) : device_(device) {}
-    std::unique_ptr<UploadRing> take();
-    void put_back(std::unique_ptr<UploadRing> ring) noexcept;
-
-  private:
-    Device& device_;
-    std::mutex mutex_;
-    std::vector<std::unique_ptr<UploadRing>> rings_;
-};
 
 /// A column of a table, some of whose files are to be loaded.
 struct RawRequest {
@@ -114,6 +72,7 @@ class RawLoader {
     void allocate(Column& column);
     void free(Column& column);
     void bring(Column& column, size_t block, UploadRing& ring);
+    void bring_pages(Column& column, size_t block, UploadRing& ring);
     void finish(Column& column, UploadRing& ring);
 
     Device& device_;

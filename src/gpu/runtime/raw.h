@@ -113,11 +113,23 @@ LOOM_DEVICE int64_t raw_value(const RawPiece& piece, uint32_t row) {
     }
 }
 
+/// Makes the engine's value of a file's; false if the engine has not such a value.
+LOOM_DEVICE bool raw_converted(const RawPiece& piece, int64_t x, int64_t& value) {
+    if (piece.divisor != 1) {
+        const int64_t quotient = x / piece.divisor;
+        x = quotient - (x % piece.divisor < 0 ? 1 : 0);
+    }
+    bool bad = piece.factor != 1 && sql::multiply_overflows(x, piece.factor, &x);
+    bad = sql::add_overflows(x, piece.offset, &x) || bad;
+    value = x;
+    return !bad && x >= piece.low && x <= piece.high;
+}
+
 /// Returns whether a row has a value, and which; says so if it has one that the engine has not.
 LOOM_DEVICE bool raw_row(const RawPiece& piece, uint32_t row, int64_t& value, bool& fault) {
     if (piece.all_null != 0) return false;
     if (piece.valid != nullptr && (read8(piece.valid + row / 8) >> row % 8 & 1) == 0) return false;
-    int64_t x = raw_value(piece, row);
+    const int64_t x = raw_value(piece, row);
     if (piece.entries != nullptr) {
         // A negative code is a large one.
         if (static_cast<uint64_t>(x) >= piece.count) {
@@ -127,14 +139,7 @@ LOOM_DEVICE bool raw_row(const RawPiece& piece, uint32_t row, int64_t& value, bo
         value = piece.entries[x];
         return value >= 0;
     }
-    if (piece.divisor != 1) {
-        const int64_t quotient = x / piece.divisor;
-        x = quotient - (x % piece.divisor < 0 ? 1 : 0);
-    }
-    bool bad = piece.factor != 1 && sql::multiply_overflows(x, piece.factor, &x);
-    bad = sql::add_overflows(x, piece.offset, &x) || bad;
-    if (bad || x < piece.low || x > piece.high) fault = true;
-    value = x;
+    if (!raw_converted(piece, x, value)) fault = true;
     return true;
 }
 

@@ -22,23 +22,6 @@ uint64_t now_ns() noexcept {
                                      .count());
 }
 
-// How many bytes one compressed byte can become at most; 0 if there is no useful bound. Keeps a
-// page header from asking for gigabytes that its few bytes can't fill.
-uint64_t max_expansion(codec::Codec codec) noexcept {
-    switch (codec) {
-        case codec::Codec::kSnappy:
-            return 32;  // 64 bytes from a 3-byte copy
-        case codec::Codec::kGzip:
-            return 1100;  // 258 bytes from 2 bits
-        case codec::Codec::kLz4Raw:
-        case codec::Codec::kLz4Hadoop:
-        case codec::Codec::kLz4Frame:
-            return 256;  // 255 per length byte
-        default:
-            return 0;
-    }
-}
-
 }  // namespace
 
 ChunkReader::ChunkReader(io::File& file, ChunkPlan plan, MaxLevels levels,
@@ -180,13 +163,6 @@ void ChunkReader::check_crc(base::ByteSpan body) const {
                       static_cast<uint32_t>(*header_.crc));
 }
 
-void ChunkReader::check_expansion(uint64_t compressed, uint64_t uncompressed) const {
-    const uint64_t factor = max_expansion(plan_.codec);
-    if (factor != 0 && uncompressed > (compressed + 64) * factor)
-        base::corrupt("{} bytes of {} can't become a page of {} bytes", compressed,
-                      codec::name(plan_.codec), uncompressed);
-}
-
 void ChunkReader::decompress(base::ByteSpan from, std::span<uint8_t> to) const {
     if (to.empty()) return;
     codec::decompress(plan_.codec, from, to);
@@ -199,7 +175,7 @@ base::ByteSpan ChunkReader::plain_body(base::ByteSpan body, Page& page) {
         return body;
     }
     const auto size = static_cast<uint64_t>(header_.uncompressed_size);
-    check_expansion(body.size(), size);
+    check_expansion(plan_.codec, body.size(), size);
     page.owner = pool_.take(size);
     decompress(body, {page.owner->data(), size});
     return {page.owner->data(), size};
@@ -219,7 +195,7 @@ void ChunkReader::load_v2(base::ByteSpan body, Page& page) {
         return;
     }
     const uint64_t size = static_cast<uint64_t>(header_.uncompressed_size) - levels;
-    check_expansion(body.size() - levels, size);
+    check_expansion(plan_.codec, body.size() - levels, size);
     const uint64_t front = (levels + 63) / 64 * 64;
     page.owner = pool_.take(front + size);
     uint8_t* to = page.owner->data();

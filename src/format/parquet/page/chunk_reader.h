@@ -62,7 +62,6 @@ class ChunkReader {
     void load_v2(base::ByteSpan body, Page& page);
     void decompress(base::ByteSpan from, std::span<uint8_t> to) const;
     base::ByteSpan plain_body(base::ByteSpan body, Page& page);
-    void check_expansion(uint64_t compressed, uint64_t uncompressed) const;
 
     io::File& file_;
     ChunkPlan plan_;

@@ -19,6 +19,22 @@ LevelDecoder take_levels_v1(base::ByteReader& in, PageEncoding encoding, int64_t
     return LevelDecoder::rle(in.take(length, "the levels"), max_level);
 }
 
+// How many bytes one compressed byte can become at most; 0 if there is no useful bound.
+uint64_t max_expansion(codec::Codec codec) noexcept {
+    switch (codec) {
+        case codec::Codec::kSnappy:
+            return 32;  // 64 bytes from a 3-byte copy
+        case codec::Codec::kGzip:
+            return 1100;  // 258 bytes from 2 bits
+        case codec::Codec::kLz4Raw:
+        case codec::Codec::kLz4Hadoop:
+        case codec::Codec::kLz4Frame:
+            return 256;  // 255 per length byte
+        default:
+            return 0;
+    }
+}
+
 }  // namespace
 
 void split_page_v1(base::ByteSpan bytes, MaxLevels levels, Page& page) {
@@ -45,6 +61,13 @@ void split_page_v2(base::ByteSpan bytes, MaxLevels levels, Page& page) {
     else  // also with a null_count of 0: there are files where it is wrong
         page.definition = LevelDecoder::rle(definition, levels.definition);
     page.values = bytes.subspan(in.position());
+}
+
+void check_expansion(codec::Codec codec, uint64_t compressed, uint64_t uncompressed) {
+    const uint64_t factor = max_expansion(codec);
+    if (factor != 0 && uncompressed > (compressed + 64) * factor)
+        base::corrupt("{} bytes of {} can't become a page of {} bytes", compressed,
+                      codec::name(codec), uncompressed);
 }
 
 }  // namespace loom::parquet

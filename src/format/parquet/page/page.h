@@ -31,4 +31,8 @@ void split_page_v1(base::ByteSpan bytes, MaxLevels levels, Page& page);
 /// Cuts a v2 data page: `bytes` begins with its uncompressed levels.
 void split_page_v2(base::ByteSpan bytes, MaxLevels levels, Page& page);
 
+/// Raises kCorrupt if so many bytes cannot become as many: keeps a header from asking for gigabytes
+/// that its few bytes can't fill.
+void check_expansion(codec::Codec codec, uint64_t compressed, uint64_t uncompressed);
+
 }  // namespace loom::parquet
