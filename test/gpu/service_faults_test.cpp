@@ -153,13 +153,15 @@ class ServiceFaults : public testing::Test {
                 EXPECT_LE(declined, 1);
             }
             const bool all_well = declined == 0;
-            if (all_well && (kind != &FaultPlan::allocation || n > kMostAllocations)) return failed;
+            const bool is_made_good = kind == &FaultPlan::allocation || kind == &FaultPlan::launch;
+            if (all_well && (!is_made_good || n > kMostMadeGood)) return failed;
             if (!all_well) ++failed;
             if (testing::Test::HasFailure()) return failed;
         }
     }
-    // A first allocation that fails is tried again once others have made room.
-    static constexpr int64_t kMostAllocations = 60;
+    // A first allocation that fails is tried again once others have made room; what kernels that
+    // load columns cannot do, the host does.
+    static constexpr int64_t kMostMadeGood = 60;
 
     static inline std::string reason_;
     static inline std::unique_ptr<Compiler> compiler_;
