@@ -18,8 +18,9 @@ struct FirstTouch {
     double link = 0;         ///< bytes a second, from pinned memory over several streams
     bool by_kernels = true;  ///< whether kernels encoded all columns
 
-    double rate() const { return static_cast<double>(bytes) / again; }
-    double plain_rate() const { return static_cast<double>(plain) / again; }
+    /// Bytes a second; 0 if nothing has been measured.
+    double rate() const { return again > 0 ? static_cast<double>(bytes) / again : 0; }
+    double plain_rate() const { return again > 0 ? static_cast<double>(plain) / again : 0; }
 };
 
 /// Loads all columns of a table of integers, drops them, and so on for `rounds` rounds.

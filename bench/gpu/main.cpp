@@ -146,6 +146,10 @@ class Bench {
             log_total += std::log(line.total);
             lines_.push_back(line);
         }
+        if (lines_.empty()) {
+            fmt::print(stderr, "loom-gpu-bench: no query {}\n", options_.query);
+            return false;
+        }
         fmt::print(
             "device ms in all: {:.3f}; geometric mean of total ms: {:.3f}; device memory: {:.1f} "
             "GB\n",
@@ -259,12 +263,13 @@ class Bench {
     void write_json() const {
         std::FILE* file = std::fopen(options_.json.c_str(), "w");
         if (file == nullptr) return;
-        fmt::print(file,
-                   "{{\"device\": \"{}\", \"first_touch\": {{\"bytes\": {}, \"seconds\": {:.4f}, "
-                   "\"first_seconds\": {:.4f}, \"gb_per_second\": {:.2f}, "
-                   "\"link_gb_per_second\": {:.2f}}}, \"queries\": [\n",
-                   device_.facts().name, touched_.bytes, touched_.again, touched_.first,
-                   touched_.rate() / 1e9, touched_.link / 1e9);
+        fmt::print(
+            file,
+            "{{\"device\": \"{}\", \"first_touch\": {{\"bytes\": {}, \"seconds\": {:.4f}, "
+            "\"first_seconds\": {:.4f}, \"gb_per_second\": {:.2f}, "
+            "\"values_gb_per_second\": {:.2f}, \"link_gb_per_second\": {:.2f}}}, \"queries\": [\n",
+            device_.facts().name, touched_.bytes, touched_.again, touched_.first,
+            touched_.rate() / 1e9, touched_.plain_rate() / 1e9, touched_.link / 1e9);
         for (size_t i = 0; i < lines_.size(); ++i)
             fmt::print(file,
                        "{{\"query\": \"{}\", \"load_ms\": {:.3f}, \"compile_ms\": {:.3f}, "

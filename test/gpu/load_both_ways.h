@@ -1,14 +1,16 @@
 #pragma once
 // Columns of files loaded by the host and by kernels, which must come out the same.
 
-#include <cstring>
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "exec/fault.h"
+#include "format/arrow/writer.h"
 #include "gpu/memory/column_store.h"
 #include "made_tables.h"
 #include "plan_device.h"
@@ -67,6 +69,14 @@ inline std::vector<Case> cases() {
          999'999'999'999'999}};
 }
 
+/// Expects that a device's compiler takes the text of kernels.
+inline void expect_compiles(const char* text) {
+    std::string reason;
+    const std::unique_ptr<Compiler> nvrtc = make_nvrtc_compiler(&reason);
+    if (nvrtc == nullptr) GTEST_SKIP() << "skipped: " << reason;
+    EXPECT_NO_THROW(nvrtc->compile(text, "sm_90"));
+}
+
 /// Loads columns as the host does and as kernels do.
 class LoadBothWays : public testing::Test {
   protected:
@@ -98,7 +108,50 @@ class LoadBothWays : public testing::Test {
         return table;
     }
 
-    // Values between two bounds that lie somewhere within those of the type.
+    static column::Schema schema_of(const Case& of, int index_width = 0) {
+        column::Field field;
+        field.name = "c";
+        field.type = of.file;
+        field.dictionary_index_width = static_cast<uint8_t>(index_width);
+        column::Schema schema;
+        schema.fields.push_back(field);
+        return schema;
+    }
+    static std::string arrow_file(const Case& of, column::Column& column, int64_t batch,
+                                  int index_width = 0) {
+        std::string bytes;
+        arrow::WriterOptions options;
+        options.record_batch_rows = batch;
+        arrow::Writer writer(schema_of(of, index_width), options, io::memory_sink(&bytes));
+        const column::ColumnView view = column.view();
+        if (view.length > 0) writer.write({&view, 1}, view.length);
+        writer.finish();
+        return bytes;
+    }
+
+    // Bounds that lie somewhere within those of the type, near one another or far apart.
+    std::pair<int64_t, int64_t> random_bounds(const Case& of) {
+        const uint64_t spread = uint64_t{1} << maker_.pick(64);
+        const uint64_t reach = static_cast<uint64_t>(of.high) - static_cast<uint64_t>(of.low);
+        const uint64_t taken = std::min(spread, reach);
+        const uint64_t above = reach == taken ? 0 : maker_.random_() % (reach - taken);
+        const auto low = static_cast<int64_t>(static_cast<uint64_t>(of.low) + above);
+        return {low, static_cast<int64_t>(static_cast<uint64_t>(low) + taken)};
+    }
+
+    // Columns of some values that the engine has, and one at the end of those or beyond.
+    std::vector<column::Column> columns_with_ends(const Case& of, int64_t distinct) {
+        const int64_t beyond = column::byte_width(*of.file) == 4 ? INT32_MAX : INT64_MAX;
+        std::vector<column::Column> result;
+        for (const int64_t value : {beyond, -beyond - 1, of.high, of.low}) {
+            column::ColumnBuilder builder(of.file);
+            for (int64_t i = 0; i < 600; ++i) append(builder, of, of.low / 2 + i % distinct);
+            append(builder, of, value);
+            result.push_back(builder.finish());
+        }
+        return result;
+    }
+
     column::Column random_column(const Case& of, int64_t rows, int nulls, int64_t low,
                                  int64_t high) {
         column::ColumnBuilder builder(of.file);
@@ -138,6 +191,9 @@ class LoadBothWays : public testing::Test {
 
     // Loads a table in both ways. Returns whether kernels did it.
     bool compare(const exec::TableSource& table, plan::Type type, int threads = 1) {
+        tiles_.clear();
+        for (const BlockRows& block : blocks_of(table))
+            tiles_.push_back((static_cast<uint64_t>(block.rows) + kTileRows - 1) / kTileRows);
         ColumnStore by_host(*opened_.device, threads);
         ColumnStore by_kernels(*opened_.device, threads, UINT64_MAX, modules_.get());
         const Loaded expected = load(by_host, table, type);
@@ -189,10 +245,13 @@ class LoadBothWays : public testing::Test {
     }
     bool compare_files(const std::vector<std::string>& files, plan::Type type, int threads = 1) {
         const exec::TableSource table = table_of(files);
-        tiles_.clear();
-        for (const BlockRows& block : blocks_of(table))
-            tiles_.push_back((static_cast<uint64_t>(block.rows) + kTileRows - 1) / kTileRows);
         return compare(table, type, threads);
+    }
+
+    // Changes up to `most` bytes before `reach`.
+    void damage(std::string& file, size_t reach, uint64_t most) {
+        for (uint64_t i = 0; i <= maker_.pick(most); ++i)
+            file[maker_.pick(reach)] = static_cast<char>(maker_.pick(256));
     }
 
     PlanDevice opened_;

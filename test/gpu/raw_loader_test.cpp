@@ -7,7 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include "format/arrow/writer.h"
 #include "gpu/memory/column_store.h"
 #include "load_both_ways.h"
 
@@ -19,34 +18,15 @@ using F = column::TypeId;
 
 class RawLoaderTest : public LoadBothWays {
   protected:
-    std::string file_of(const Case& of, column::ColumnView view, int64_t batch, int index_width) {
-        column::Field field;
-        field.name = "c";
-        field.type = of.file;
-        field.dictionary_index_width = static_cast<uint8_t>(index_width);
-        column::Schema schema;
-        schema.fields.push_back(field);
-        std::string bytes;
-        arrow::WriterOptions options;
-        options.record_batch_rows = batch;
-        arrow::Writer writer(schema, options, io::memory_sink(&bytes));
-        if (view.length > 0) writer.write({&view, 1}, view.length);
-        writer.finish();
-        return bytes;
-    }
-
     std::string random_file(const Case& of, int64_t rows, int nulls, int64_t low, int64_t high,
                             int64_t batch, int index_width = 0) {
         column::Column column = random_column(of, rows, nulls, low, high);
-        return file_of(of, column.view(), batch, index_width);
+        return arrow_file(of, column, batch, index_width);
     }
 };
 
 TEST(RawKernels, CompileForADevice) {
-    std::string reason;
-    const std::unique_ptr<Compiler> nvrtc = make_nvrtc_compiler(&reason);
-    if (nvrtc == nullptr) GTEST_SKIP() << "skipped: " << reason;
-    EXPECT_NO_THROW(nvrtc->compile(raw_kernels_text(), "sm_90"));
+    expect_compiles(raw_kernels_text());
 }
 
 constexpr int64_t kRowCounts[] = {1, 7, 511, 512, 513, 1024, 3000};
@@ -59,14 +39,7 @@ TEST_F(RawLoaderTest, AllTypes) {
         for (const int64_t rows : kRowCounts)
             for (const int nulls : {0, 30, 100}) {
                 SCOPED_TRACE(testing::Message() << rows << " rows, " << nulls << " NULL");
-                const uint64_t spread = uint64_t{1} << maker_.pick(64);
-                const uint64_t reach =
-                    static_cast<uint64_t>(of.high) - static_cast<uint64_t>(of.low);
-                const uint64_t taken = std::min(spread, reach);
-                const auto low =
-                    static_cast<int64_t>(static_cast<uint64_t>(of.low) +
-                                         (reach == taken ? 0 : maker_.random_() % (reach - taken)));
-                const auto high = static_cast<int64_t>(static_cast<uint64_t>(low) + taken);
+                const auto [low, high] = random_bounds(of);
                 const int64_t batch = 1 + static_cast<int64_t>(maker_.pick(1200));
                 raw += compare_files({random_file(of, rows, nulls, low, high, batch)}, of.type);
                 ++count;
@@ -109,15 +82,8 @@ TEST_F(RawLoaderTest, ValuesThatTheEngineDoesNotHave) {
     for (const Case& of : cases()) {
         if (of.file->id == F::kBool || column::is_integer(of.file->id)) continue;
         SCOPED_TRACE(column::to_string(*of.file));
-        const int width = column::byte_width(*of.file);
-        const int64_t beyond = width == 4 ? INT32_MAX : INT64_MAX;
-        for (const int64_t value : {beyond, -beyond - 1, of.high, of.low}) {
-            column::ColumnBuilder builder(of.file);
-            for (int i = 0; i < 600; ++i) append(builder, of, of.low / 2 + i);
-            append(builder, of, value);
-            column::Column column = builder.finish();
-            compare_files({file_of(of, column.view(), 500, 0)}, of.type);
-        }
+        for (column::Column& column : columns_with_ends(of, INT64_MAX))
+            compare_files({arrow_file(of, column, 500)}, of.type);
     }
 }
 
@@ -133,8 +99,7 @@ TEST_F(RawLoaderTest, DamagedFiles) {
             text ? Case{column::make_type(F::kUtf8), kText, 0, 40} : all[maker_.pick(all.size())];
         std::string file = random_file(of, 300, 20, std::max<int64_t>(of.low, -1'000'000),
                                        std::min<int64_t>(of.high, 1'000'000), 130, text ? 1 : 0);
-        for (uint64_t i = 0; i <= maker_.pick(8); ++i)
-            file[maker_.pick(file.size())] = static_cast<char>(maker_.pick(256));
+        damage(file, file.size(), 8);
         try {
             table_of({file});
         } catch (const base::Error&) {

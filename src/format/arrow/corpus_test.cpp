@@ -11,6 +11,7 @@
 
 #include "format/arrow/reader.h"
 #include "format/arrow/test_columns.h"
+#include "format/test_corpus.h"
 
 namespace loom::arrow {
 
@@ -18,16 +19,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path corpus() {
-    if (const char* given = std::getenv("LOOM_CORPUS")) return given;
-    return fs::path(LOOM_SOURCE_DIR) / ".." / ".." / "shared" / "corpus";
-}
+using format::test_corpus;
 
 // Calls `body` with name and row count (-1: unknown) of each file below `prefix`.
 template <typename Body>
 void for_each_file(const std::string& prefix, Body&& body) {
     constexpr size_t kRowsField = 9;
-    std::ifstream manifest(corpus() / "MANIFEST.tsv");
+    std::ifstream manifest(test_corpus() / "MANIFEST.tsv");
     for (std::string line; std::getline(manifest, line);) {
         if (!line.starts_with(prefix)) continue;
         std::vector<std::string> fields;
@@ -39,7 +37,7 @@ void for_each_file(const std::string& prefix, Body&& body) {
 }
 
 int64_t read_all(const std::string& file, const format::OpenOptions& options) {
-    auto table = open(io::open_local_file((corpus() / file).string()), options);
+    auto table = open(io::open_local_file((test_corpus() / file).string()), options);
     std::vector<std::string> rows;
     for (int64_t group = 0; group < table->row_group_count(); ++group) {
         const int64_t count = table->row_group_rows(group);
@@ -58,7 +56,7 @@ int64_t read_all(const std::string& file, const format::OpenOptions& options) {
 }
 
 TEST(Corpus, ValidFilesAreReadInFull) {
-    if (!fs::exists(corpus())) GTEST_SKIP() << "no corpus at " << corpus();
+    if (!fs::exists(test_corpus())) GTEST_SKIP() << "no corpus at " << test_corpus();
     int files = 0;
     for_each_file("arrow/", [&](const std::string& file, int64_t rows) {
         ++files;
@@ -73,7 +71,7 @@ TEST(Corpus, ValidFilesAreReadInFull) {
 }
 
 TEST(Corpus, DamagedFilesAreSurvived) {
-    if (!fs::exists(corpus())) GTEST_SKIP() << "no corpus at " << corpus();
+    if (!fs::exists(test_corpus())) GTEST_SKIP() << "no corpus at " << test_corpus();
     for_each_file("bad/apache-arrow-testing/arrow-ipc", [&](const std::string& file, int64_t) {
         base::MemoryBudget budget(256 << 20);
         try {

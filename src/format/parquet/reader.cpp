@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "format/parquet/page/page_walk.h"
+#include "format/parquet/read/chunk_walk.h"
 #include "format/parquet/read/file_state.h"
 #include "format/parquet/read/flat_column_reader.h"
 #include "format/parquet/read/nested_column_reader.h"

@@ -189,7 +189,6 @@ struct KernelChoices {
     std::optional<bool> queue;  ///< survivors wait for a warp of them
     std::optional<bool>
         carry;  ///< of the queue: survivors take along what the tests of the tile have read
-    std::optional<bool> far;          ///< large bitmaps stay out of shared memory
     std::optional<bool> ahead;        ///< the first column of the next tile is read early
     std::optional<int> blocks;        ///< of threads a multiprocessor: half of the registers with 2
     std::optional<int> stages;        ///< tests of whole tiles

@@ -449,8 +449,8 @@ void TileWriter::plan(SharedMemory& memory, uint32_t threads) {
     for (Stage& stage : stages_) {
         if (stage.kind != Stage::Kind::kJoin) continue;
         const uint32_t bytes = bitmap_words(table(stage.join).span) * 4;
-        const uint64_t most = choices_.far.value_or(false) ? kFarBitmap : kSharedBitmap;
-        stage.shared = table(stage.join).span / 8 <= most && memory.fits(bytes + queue_bytes);
+        stage.shared =
+            table(stage.join).span / 8 <= kSharedBitmap && memory.fits(bytes + queue_bytes);
         if (stage.shared) stage.shared_at = memory.take(bytes);
     }
     if (!queue_) return;
@@ -634,7 +634,7 @@ void TileWriter::open_spans() {
         "const uint32_t shares = {};\n"
         "for (uint32_t share = block, s = share; share < shares;) {{\n"
         "const Span span = spans[s];\n"
-        "s = span.next != 0 ? span.next : share += blocks;\n"
+        "s = span.next != 0 ? span.next : (share += blocks);\n"
         "const BlockView* const views = bytes_at<BlockView>({}) + span.block * {};\n",
         word(data_.spans), word32(data_.shares), word(data_.blocks), data_.views);
 }

@@ -16,6 +16,19 @@ namespace loom::gpu {
 /// An address in a device's memory; 0 is none.
 using DeviceAddress = uint64_t;
 
+/// Returns an address as structs of kernels have it.
+template <typename T>
+T* pointer(DeviceAddress address) {
+    return reinterpret_cast<T*>(address);  // NOLINT(performance-no-int-to-ptr)
+}
+
+/// Things that share a piece of memory begin at multiples of so many bytes.
+inline constexpr uint64_t kAlignment = 256;
+/// Returns how many bytes a thing takes there.
+constexpr uint64_t aligned(uint64_t bytes) {
+    return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
 /// What a device cannot do. Never an error of SQL: the CPU engine answers instead.
 class DeviceError : public std::exception {
   public:

@@ -10,10 +10,6 @@ namespace {
 // go round many times, and few enough that blocks come and go one by one.
 constexpr int64_t kBlockRows = int64_t{1} << 20;
 
-uint64_t aligned(uint64_t bytes) {
-    return (bytes + 255) / 256 * 256;
-}
-
 template <typename T>
 uint64_t bytes_of(const std::vector<T>& values) {
     return values.size() * sizeof(T);

@@ -14,10 +14,6 @@ namespace {
 // Blocks that are looked at before a layout is chosen: the ends, and some between.
 constexpr size_t kSampled = 8;
 
-uint64_t aligned(uint64_t bytes) {
-    return (bytes + 255) / 256 * 256;
-}
-
 }  // namespace
 
 FileLoader::FileLoader(Device& device, const exec::TableSource& table, int column, plan::Type type,

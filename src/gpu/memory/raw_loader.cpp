@@ -36,19 +36,11 @@ LOOM_KERNEL(raw_tiles, RawColumnParameters, 256, 1) {
 }  // namespace loom::gpu
 )";
 
-uint64_t aligned(uint64_t bytes) {
-    return (bytes + 255) / 256 * 256;
-}
 uint64_t tiles_of(uint64_t rows) {
     return (rows + kTileRows - 1) / kTileRows;
 }
 uint64_t bitmap_bytes(uint64_t rows) {
     return (rows + 7) / 8;
-}
-
-template <typename T>
-T* pointer(DeviceAddress address) {
-    return reinterpret_cast<T*>(address);  // NOLINT(performance-no-int-to-ptr)
 }
 
 // The column is not one for kernels.

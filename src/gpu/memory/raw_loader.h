@@ -54,8 +54,9 @@ class RawLoader {
               uint64_t most_bytes, const Hooks& hooks);
     ~RawLoader();
 
-    /// Raises DeviceError, and what hooks throw. Columns that files do not hold as plain bytes,
-    /// that have values which the engine has not, or for which there is no memory, are left.
+    /// Raises DeviceError, and what hooks throw. Columns that files hold in ways that
+    /// kernels don't know, that have values which the engine has not, or for which there is no
+    /// memory, are left.
     void load(std::vector<RawRequest>& requests);
 
   private:

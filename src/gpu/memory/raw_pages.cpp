@@ -24,15 +24,6 @@ LOOM_KERNEL(page_rows, PageParameters, 256, 1) {
 }  // namespace loom::gpu
 )";
 
-uint64_t aligned(uint64_t bytes) {
-    return (bytes + 255) / 256 * 256;
-}
-
-template <typename T>
-T* pointer(DeviceAddress address) {
-    return reinterpret_cast<T*>(address);  // NOLINT(performance-no-int-to-ptr)
-}
-
 PageValues kind_of(PagedColumn::Values values) {
     switch (values) {
         case PagedColumn::Values::kBits:

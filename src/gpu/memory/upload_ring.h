@@ -102,7 +102,7 @@ void send(io::File& file, const std::vector<Segment>& segments, DeviceAddress ba
         while (s < segments.size()) {
             const uint64_t at = segments[s].to + done - begin;
             // Gaps between segments are less than what aligns them.
-            if (at >= UploadRing::kChunkBytes || at - filled >= 256) break;
+            if (at >= UploadRing::kChunkBytes || at - filled >= kAlignment) break;
             const uint64_t bytes =
                 std::min(UploadRing::kChunkBytes - at, segments[s].from.length - done);
             file.read_at(segments[s].from.offset + done,

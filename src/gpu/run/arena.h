@@ -67,7 +67,7 @@ class Arena {
     };
     static DeviceAddress* reserve(uint64_t bytes, Part& part) {
         const uint64_t at = part.bytes;
-        part.bytes += (std::max<uint64_t>(bytes, 16) + 255) / 256 * 256;
+        part.bytes += aligned(std::max<uint64_t>(bytes, 16));
         return part.places.emplace_back(std::make_unique<DeviceAddress>(at)).get();
     }
     std::vector<const Part*> parts() const { return {&results_, &zeros_, &ones_, &others_}; }

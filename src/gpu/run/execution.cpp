@@ -46,10 +46,6 @@ constexpr uint64_t kBuildShare = 8;
 // Tables of texts that come behind views and spans, in the same copy if they have room there.
 constexpr uint64_t kLookUpRoom = 64 * 1024;
 
-uint64_t aligned(uint64_t bytes) {
-    return (bytes + 255) / 256 * 256;
-}
-
 class Run {
   public:
     /// `runs` counts the aggregates of all.
@@ -340,7 +336,8 @@ class Run {
         bound.spans.resize(shares);
         uint64_t done = 0;
         uint64_t share = 0;
-        Span* last = nullptr;
+        size_t last = 0;     // the span before
+        bool begins = true;  // a share
         for (size_t b = 0; b < blocks.size(); ++b) {
             const uint64_t here = tiles_of(blocks[b].rows);
             for (uint64_t first = 0; first < here;) {
@@ -353,17 +350,16 @@ class Run {
                                                   first * kTileRows);
                 first += span.tiles;
                 done += span.tiles;
-                if (last == nullptr) {
-                    bound.spans[share] = span;
-                    last = &bound.spans[share];
+                if (begins) {
+                    last = share;
+                    bound.spans[last] = span;
                 } else {
-                    last->next = static_cast<uint32_t>(bound.spans.size());
-                    last = &bound.spans.emplace_back(span);
+                    bound.spans[last].next = static_cast<uint32_t>(bound.spans.size());
+                    last = bound.spans.size();
+                    bound.spans.push_back(span);
                 }
-                if (done == end) {
-                    ++share;
-                    last = nullptr;
-                }
+                begins = done == end;
+                if (begins) ++share;
             }
         }
     }

@@ -23,37 +23,32 @@ constexpr size_t kMostShapes = 10'000;
 const std::vector<KernelChoices>& other_choices() {
     static const std::vector<KernelChoices> kAll = [] {
         std::vector<KernelChoices> all;
-        const auto add = [&](bool queue, bool carry, bool far, bool ahead, int blocks, int stages,
+        const auto add = [&](bool queue, bool carry, bool ahead, int blocks, int stages,
                              uint32_t threads) {
-            all.push_back({queue, carry, far, ahead, blocks, stages, threads});
+            all.push_back({queue, carry, ahead, blocks, stages, threads});
         };
         for (const bool ahead : {false, true}) {
-            add(false, false, false, ahead, 1, 3, 1024);
-            add(true, false, false, ahead, 1, 2, 1024);
-            add(true, false, false, ahead, 1, 3, 1024);
-            add(true, true, false, ahead, 1, 3, 1024);
-            add(true, true, true, ahead, 1, 3, 1024);
-            add(true, false, true, ahead, 1, 3, 1024);
-            add(true, false, false, ahead, 3, 3, 512);
+            add(false, false, ahead, 1, 3, 1024);
+            add(true, false, ahead, 1, 2, 1024);
+            add(true, false, ahead, 1, 3, 1024);
+            add(true, true, ahead, 1, 3, 1024);
+            add(true, false, ahead, 3, 3, 512);
         }
         for (const int stages : {1, 2, 3}) {
-            add(false, false, false, false, 2, stages, 1024);
-            add(true, false, false, false, 2, stages, 1024);
-            add(true, false, true, false, 2, stages, 1024);
-            add(true, true, true, false, 1, stages, 1024);
+            add(false, false, false, 2, stages, 1024);
+            add(true, false, false, 2, stages, 1024);
         }
-        add(false, false, false, false, 3, 3, 512);
+        add(false, false, false, 3, 3, 512);
         return all;
     }();
     return kAll;
 }
 
 std::string describe(const KernelChoices& choices) {
-    return fmt::format(
-        "{}{}{}{}{} x {}, {} stages", choices.queue.value_or(true) ? "" : "no queue, ",
-        choices.carry.value_or(false) ? "carry, " : "", choices.far.value_or(false) ? "far, " : "",
-        choices.ahead.value_or(false) ? "ahead, " : "", choices.blocks.value_or(1),
-        choices.threads.value_or(1024), choices.stages.value_or(3));
+    return fmt::format("{}{}{}{} x {}, {} stages", choices.queue.value_or(true) ? "" : "no queue, ",
+                       choices.carry.value_or(false) ? "carry, " : "",
+                       choices.ahead.value_or(false) ? "ahead, " : "", choices.blocks.value_or(1),
+                       choices.threads.value_or(1024), choices.stages.value_or(3));
 }
 
 std::optional<KernelChoices> Tuning::find(size_t shape) const {

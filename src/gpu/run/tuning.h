@@ -16,7 +16,7 @@ namespace loom::gpu {
 
 struct DeviceContext;
 
-/// Returns ways that have been the best for some kernel on some device.
+/// Returns the ways that are tried.
 const std::vector<KernelChoices>& other_choices();
 /// For people.
 std::string describe(const KernelChoices& choices);

@@ -1,6 +1,6 @@
 #pragma once
 // Values of a column as a file holds them, in a device's memory, on their way to tiles (tile.h).
-// src/gpu/memory/raw_column brings them there; encode() and ColumnShape in src/gpu/memory/encode
+// src/gpu/memory/raw_loader brings them there; encode() and ColumnShape in src/gpu/memory/encode
 // say what comes of them, bit by bit.
 
 #include "gpu/runtime/tile.h"

@@ -18,16 +18,14 @@
 
 #include "format/parquet/reader.h"
 #include "format/parquet/test/value_text.h"
+#include "format/test_corpus.h"
 
 namespace loom::parquet::test {
 namespace {
 
 namespace fs = std::filesystem;
 
-fs::path corpus() {
-    if (const char* given = std::getenv("LOOM_CORPUS")) return given;
-    return fs::path(LOOM_SOURCE_DIR) / ".." / ".." / "shared" / "corpus";
-}
+using format::test_corpus;
 
 std::vector<std::string> split_line(const std::string& line, char separator) {
     std::vector<std::string> fields(1);
@@ -50,7 +48,7 @@ struct ManifestEntry {
 
 std::vector<ManifestEntry> manifest(std::string_view prefix) {
     std::vector<ManifestEntry> entries;
-    std::ifstream in(corpus() / "MANIFEST.tsv");
+    std::ifstream in(test_corpus() / "MANIFEST.tsv");
     const char* only = std::getenv("LOOM_CORPUS_FILE");
     for (std::string line; std::getline(in, line);) {
         const auto fields = split_line(line, '\t');
@@ -69,7 +67,7 @@ struct Expected {
 // file -> column number (from 0) -> what DuckDB saw
 std::map<std::string, std::map<int, Expected>> expected_columns() {
     std::map<std::string, std::map<int, Expected>> result;
-    for (const auto& entry : fs::directory_iterator(corpus() / "expected")) {
+    for (const auto& entry : fs::directory_iterator(test_corpus() / "expected")) {
         const std::string name = entry.path().filename();
         if (!name.starts_with("duckdb-") || name == "duckdb-datasets.csv") continue;
         std::ifstream in(entry.path());
@@ -220,7 +218,7 @@ Outcome read_file(const std::string& file, int64_t rows, const std::map<int, Exp
     format::OpenOptions options;
     options.budget = &budget;
     try {
-        auto table = open(io::open_local_file(corpus() / file), options);
+        auto table = open(io::open_local_file(test_corpus() / file), options);
         if (rows >= 0 && table->row_count() != rows)
             outcome.mistake += fmt::format("{} rows, expected {}; ", table->row_count(), rows);
         for (size_t c = 0; c < table->schema().fields.size(); ++c) {
@@ -250,7 +248,7 @@ Outcome read_file(const std::string& file, int64_t rows, const std::map<int, Exp
 
 TEST(Corpus, ValidFiles) {
     const auto files = manifest("parquet/");
-    if (files.empty()) GTEST_SKIP() << "no corpus at " << corpus();
+    if (files.empty()) GTEST_SKIP() << "no corpus at " << test_corpus();
     const auto expected = expected_columns();
     int64_t in_full = 0;
     for (const ManifestEntry& entry : files) {
@@ -273,7 +271,7 @@ TEST(Corpus, ValidFiles) {
 
 TEST(Corpus, BadFiles) {
     const auto files = manifest("bad/");
-    if (files.empty()) GTEST_SKIP() << "no corpus at " << corpus();
+    if (files.empty()) GTEST_SKIP() << "no corpus at " << test_corpus();
     int64_t refused = 0;
     for (const ManifestEntry& entry : files) {
         const Outcome outcome = read_file(entry.file, -1, nullptr);

@@ -1,4 +1,4 @@
-#include "format/parquet/page/page_walk.h"
+#include "format/parquet/read/chunk_walk.h"
 
 #include <algorithm>
 #include <cstring>
