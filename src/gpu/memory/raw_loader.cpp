@@ -303,7 +303,8 @@ void RawLoader::load(std::vector<RawRequest>& requests) {
                     rings.put_back(std::move(ring));
             }
         };
-        return [&, taken = std::make_shared<Taken>(rings_, rings_.take())](int64_t i) {
+        const std::shared_ptr<Taken> taken(new Taken{rings_, rings_.take()});
+        return [&, taken](int64_t i) {
             try {
                 run(jobs[static_cast<size_t>(i)], *taken->ring);
             } catch (...) {
