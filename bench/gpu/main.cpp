@@ -41,6 +41,8 @@ DIRECTORY holds what `loom-datagen ssb` writes.
   --kernels        shows each kernel's time
   --first-touch    only loads lineorder's columns again and again, beside the link's speed
   --sweep          tries other ways to write each query's last kernel
+  --compile=ARCH   only has NVRTC compile each query's kernels for an architecture such as sm_90;
+                   needs no device with --host
 )";
 
 struct Options {
@@ -52,6 +54,7 @@ struct Options {
     bool sweep = false;
     bool first_touch = false;
     std::string query;
+    std::string architecture;
     std::string cache;
     std::string json;
 };
@@ -78,6 +81,8 @@ std::optional<Options> parse(int argc, char** argv) {
             options.rounds = std::max(1, std::atoi(rounds->c_str()));
         else if (const auto query = value("--query="))
             options.query = *query;
+        else if (const auto architecture = value("--compile="))
+            options.architecture = *architecture;
         else if (const auto cache = value("--cache="))
             options.cache = *cache;
         else if (const auto json = value("--json="))
@@ -119,6 +124,48 @@ class Bench {
           threads_(static_cast<int>(std::max(1U, std::thread::hardware_concurrency()))),
           columns_(device, threads_, UINT64_MAX, &modules_),
           inputs_(open_ssb(options.directory)) {}
+
+    // Prints how long NVRTC takes for each module, of both the clock and one processor.
+    bool compile() {
+        std::string reason;
+        const std::unique_ptr<Compiler> nvrtc =
+            make_nvrtc_compiler(&reason, device_.facts().driver_version);
+        if (nvrtc == nullptr) {
+            fmt::print(stderr, "loom-gpu-bench: {}\n", reason);
+            return false;
+        }
+        // The first one of a process takes longer.
+        static_cast<void>(nvrtc->compile("", options_.architecture));
+        fmt::print("{:5} {:>10} {:>10} {:>10} {:>10}  {}\n", "query", "ms", "bytes", "cubin",
+                   "module", "kernels");
+        const auto rows = static_cast<double>(inputs_.tables[0].files[0].reader->row_count());
+        for (const SsbQuery& query : ssb_queries(rows)) {
+            if (!options_.query.empty() && options_.query != query.name) continue;
+            DeviceContext context{device_, modules_, columns_};
+            RunTimes times;
+            times.wants_texts = true;
+            static_cast<void>(run_aggregate(context, query.aggregate, inputs_, &times));
+            for (size_t i = 0; i < times.texts.size(); ++i) {
+                std::vector<double> took;
+                size_t bytes = 0;
+                for (int round = 0; round < options_.rounds; ++round) {
+                    const auto begin = std::chrono::steady_clock::now();
+                    bytes = nvrtc->compile(times.texts[i], options_.architecture).size();
+                    took.push_back(std::chrono::duration<double, std::milli>(
+                                       std::chrono::steady_clock::now() - begin)
+                                       .count());
+                }
+                fmt::print("{:5} {:10.1f} {:10} {:10} {:10}\n", query.name, median(took),
+                           times.texts[i].size(), bytes, i);
+                if (std::getenv("DUMP") != nullptr) {
+                    std::FILE* f = std::fopen(fmt::format("{}/{}_{}.cu", std::getenv("DUMP"), query.name, i).c_str(), "w");
+                    std::fputs(times.texts[i].c_str(), f);
+                    std::fclose(f);
+                }
+            }
+        }
+        return true;
+    }
 
     bool run() {
         const auto rows = static_cast<double>(inputs_.tables[0].files[0].reader->row_count());
@@ -301,7 +348,8 @@ int run(const Options& options) {
         fmt::print(stderr, "loom-gpu-bench: {}\n", reason);
         return 2;
     }
-    return Bench(options, *device, *compiler).run() ? 0 : 1;
+    Bench bench(options, *device, *compiler);
+    return (options.architecture.empty() ? bench.run() : bench.compile()) ? 0 : 1;
 }
 
 }  // namespace

@@ -59,6 +59,8 @@ TEST(Execution, RandomStarsAreAsOnTheCpu) {
         DeviceContext context{*opened.device, modules, columns};
         // Memory of other runs as well as fresh one, of which the host finds reads beyond the end.
         if (seed % 2 == 0) context.pool = &pool;
+        // Build sides by tiles, as large ones are, and by rows.
+        if (seed % 4 < 2) context.choices.few_rows = 0;
         std::unique_ptr<DeviceRows> rows;
         std::string fault;
         RunTimes times;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstring>
 #include <functional>
+#include <future>
 #include <optional>
 
 #include <fmt/core.h>
@@ -330,7 +331,10 @@ class Run {
     // Cuts a table's tiles into shares of one size, so that no multiprocessor waits for another.
     void make_spans(const std::vector<BlockRows>& blocks, const Pipeline& pipeline, Bound& bound) {
         uint64_t tiles = 0;
-        for (const BlockRows& block : blocks) tiles += tiles_of(block.rows);
+        for (const BlockRows& block : blocks) {
+            tiles += tiles_of(block.rows);
+            bound.data.rows += static_cast<uint64_t>(block.rows);
+        }
         const uint64_t shares = share_count(tiles, pipeline.sink);
         bound.data.shares = static_cast<uint32_t>(shares);
         bound.spans.resize(shares);
@@ -410,6 +414,7 @@ class Run {
         limits.threads = static_cast<uint32_t>(std::min(1024, facts.threads_per_multiprocessor));
         limits.shared_bytes = static_cast<uint32_t>(facts.shared_bytes);
         limits.blocks = static_cast<uint32_t>(facts.multiprocessors * kBuildBlocks);
+        std::vector<KernelText> texts;
         if (builds_->size() > 0) {
             std::vector<BuildPipeline> builds;
             for (size_t i = 0; i < builds_->size(); ++i) {
@@ -420,7 +425,7 @@ class Run {
             }
             BlockLimits small = limits;
             small.shared_bytes = limits.shared_bytes / kBuildBlocks;
-            add_module(write_builds(builds, small));
+            texts.push_back(write_builds(builds, small, context_.choices));
         }
         const auto write = [&](const KernelChoices& choices) {
             return write_aggregate(*last().pipeline, last().data, groups_->table(), limits,
@@ -430,20 +435,35 @@ class Run {
         shape_ = std::hash<std::string>()(own.text);
         const std::optional<KernelChoices> better =
             context_.tuning != nullptr ? context_.tuning->find(shape_) : std::nullopt;
-        add_module(better ? write(*better) : std::move(own));
+        texts.push_back(better ? write(*better) : std::move(own));
+        for (const KernelText& kernels : texts)
+            if (kernels.words.words().size() * 8 > kMaxParameterBytes)
+                throw NotInKernels{"so many joins, columns and conditions at once"};
+        std::vector<std::shared_ptr<Module>> modules = load_modules(texts);
+        for (size_t i = 0; i < texts.size(); ++i) {
+            const size_t first = i + 1 < texts.size() ? 0 : builds_->size();
+            for (const LookUp& look_up : texts[i].look_ups)
+                fill(look_up, bound_[first + static_cast<size_t>(look_up.pipeline)],
+                     texts[i].words);
+            modules_.push_back({std::move(texts[i]), std::move(modules[i])});
+        }
     }
 
-    void add_module(KernelText kernels) {
-        if (kernels.words.words().size() * 8 > kMaxParameterBytes)
-            throw NotInKernels{"so many joins, columns and conditions at once"};
-        const size_t first = modules_.empty() && builds_->size() > 0 ? 0 : builds_->size();
-        for (const LookUp& look_up : kernels.look_ups)
-            fill(look_up, bound_[first + static_cast<size_t>(look_up.pipeline)], kernels.words);
-        std::shared_ptr<Module> module = context_.only_prepared
-                                             ? context_.modules.find(kernels.text)
-                                             : context_.modules.get(kernels.text);
-        if (module == nullptr) throw NotPrepared{"kernels are not compiled yet"};
-        modules_.push_back({std::move(kernels), std::move(module)});
+    // Two texts are compiled at once: NVRTC uses one thread for each.
+    std::vector<std::shared_ptr<Module>> load_modules(const std::vector<KernelText>& texts) {
+        std::vector<std::shared_ptr<Module>> modules;
+        for (const KernelText& kernels : texts)
+            modules.push_back(context_.modules.find(kernels.text));
+        const auto missing = [](const auto& module) { return module == nullptr; };
+        if (context_.only_prepared && std::any_of(modules.begin(), modules.end(), missing))
+            throw NotPrepared{"kernels are not compiled yet"};
+        std::vector<std::future<void>> others;
+        const auto get = [&](size_t i) { modules[i] = context_.modules.get(texts[i].text); };
+        for (size_t i = 0; i + 1 < texts.size(); ++i)
+            if (missing(modules[i])) others.push_back(std::async(std::launch::async, get, i));
+        if (missing(modules.back())) get(texts.size() - 1);
+        for (std::future<void>& other : others) other.get();
+        return modules;
     }
 
     // Takes a table that stands for texts along to the device.

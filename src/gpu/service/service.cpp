@@ -101,7 +101,10 @@ Service::Service(Device& device, Compiler& compiler, const ServiceOptions& optio
       tune_(options.tune),
       longest_run_(options.longest_run),
       free_runs_(options.concurrent) {
-    preparing_ = std::jthread([this](const std::stop_token& stop) { prepare_in_turn(stop); });
+    preparing_ = std::jthread([this, &compiler](const std::stop_token& stop) {
+        compiler.warm_up();
+        prepare_in_turn(stop);
+    });
     beating_ = std::jthread([this](const std::stop_token& stop) { beat(stop); });
 }
 
