@@ -125,7 +125,7 @@ class Bench {
           columns_(device, threads_, UINT64_MAX, &modules_),
           inputs_(open_ssb(options.directory)) {}
 
-    // Prints how long NVRTC takes for each module, of both the clock and one processor.
+    // Prints how long NVRTC takes for each module.
     bool compile() {
         std::string reason;
         const std::unique_ptr<Compiler> nvrtc =
@@ -136,8 +136,8 @@ class Bench {
         }
         // The first one of a process takes longer.
         static_cast<void>(nvrtc->compile("", options_.architecture));
-        fmt::print("{:5} {:>10} {:>10} {:>10} {:>10}  {}\n", "query", "ms", "bytes", "cubin",
-                   "module", "kernels");
+        fmt::print("{:5} {:>6} {:>10} {:>10} {:>10}\n", "query", "module", "ms", "text B",
+                   "cubin B");
         const auto rows = static_cast<double>(inputs_.tables[0].files[0].reader->row_count());
         for (const SsbQuery& query : ssb_queries(rows)) {
             if (!options_.query.empty() && options_.query != query.name) continue;
@@ -155,13 +155,8 @@ class Bench {
                                        std::chrono::steady_clock::now() - begin)
                                        .count());
                 }
-                fmt::print("{:5} {:10.1f} {:10} {:10} {:10}\n", query.name, median(took),
-                           times.texts[i].size(), bytes, i);
-                if (std::getenv("DUMP") != nullptr) {
-                    std::FILE* f = std::fopen(fmt::format("{}/{}_{}.cu", std::getenv("DUMP"), query.name, i).c_str(), "w");
-                    std::fputs(times.texts[i].c_str(), f);
-                    std::fclose(f);
-                }
+                fmt::print("{:5} {:6} {:10.1f} {:10} {:10}\n", query.name, i, median(took),
+                           times.texts[i].size(), bytes);
             }
         }
         return true;
@@ -271,6 +266,7 @@ class Bench {
         line.name = query.name;
         DeviceContext context{device_, modules_, columns_};
         context.pool = &pool_;
+        context.texts = &texts_;
         std::vector<std::string> found;
         std::vector<double> device;
         std::vector<double> total;
@@ -330,6 +326,7 @@ class Bench {
     const Options& options_;
     Device& device_;
     DevicePool pool_;
+    TextTables texts_;
     ModuleCache modules_;
     int threads_;
     ColumnStore columns_;

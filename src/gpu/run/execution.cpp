@@ -58,6 +58,7 @@ class Run {
           inputs_(inputs),
           runs_(runs),
           number_((*runs)++),
+          texts_(context.texts != nullptr ? *context.texts : own_texts_),
           lease_(context.device, context.pool),
           results_(lease_) {}
 
@@ -70,7 +71,8 @@ class Run {
         const double bound = milliseconds_since(begin);
         builds_ = std::make_unique<BuildSides>(bound_);
         if (duplicates() != nullptr) builds_->keep_lists(*duplicates());
-        groups_ = std::make_unique<Groups>(aggregate_, bound_, *builds_, inputs_.parameters);
+        groups_ =
+            std::make_unique<Groups>(aggregate_, bound_, *builds_, inputs_.parameters, texts_);
         std::unique_ptr<DeviceRows> rows;
         double compiled = 0;
         int from = 0;
@@ -469,17 +471,21 @@ class Run {
     // Takes a table that stands for texts along to the device.
     void fill(const LookUp& look_up, const Bound& bound, KernelWords& words) {
         const DeviceColumn& column = *column_of(bound, bound_, look_up.slot);
-        std::vector<uint8_t> answers;
+        std::shared_ptr<const TextTables::Answers> answers;
+        std::vector<uint8_t> bits;
         base::ByteSpan table;
+        size_t entries = 0;  // one more than there were texts; there may be others by now
         if (look_up.texts != nullptr) {
             const std::vector<uint32_t>& codes = look_up.texts->codes;
+            entries = codes.size();
             table = {reinterpret_cast<const uint8_t*>(codes.data()), codes.size() * 4};
         } else {
-            answers = answers_of(look_up.predicate, look_up.slot, column, inputs_.parameters);
-            if (look_up.bitmap) answers = bits_of(answers);
-            table = answers;
+            answers = texts_.answers(look_up.predicate, look_up.slot, column, inputs_.parameters);
+            entries = answers->size();
+            if (look_up.bitmap) bits = bits_of(*answers);
+            table = look_up.bitmap ? bits : *answers;
         }
-        words.set(look_up.word + 1, column.texts->size());
+        words.set(look_up.word + 1, entries - 1);
         look_ups_.push_back({modules_.size(), look_up.word, look_up_bytes_.size()});
         look_up_bytes_.insert(look_up_bytes_.end(), table.begin(), table.end());
         look_up_bytes_.resize(aligned(look_up_bytes_.size()));
@@ -531,7 +537,7 @@ class Run {
                 const DeviceColumn* column = column_of(bound, bound_, slot);
                 if (column == nullptr || column->texts == nullptr)
                     throw NotInKernels{"an output that may raise an error"};
-                static_cast<void>(texts_of(step.predicate, slot, *column, inputs_.parameters));
+                static_cast<void>(texts_.texts(step.predicate, slot, *column, inputs_.parameters));
             }
     }
 
@@ -604,6 +610,8 @@ class Run {
     const exec::Inputs& inputs_;
     size_t* runs_;
     const size_t number_;
+    TextTables own_texts_;
+    TextTables& texts_;
     RunTimes inner_times_;
     // Outlives the lease, whose end may wait for the device.
     std::optional<Launched> launched_;

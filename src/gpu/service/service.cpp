@@ -183,6 +183,7 @@ Service::Answer Service::run_once(const RunRequest& request, RunWatch& watch) {
     context.only_prepared = request.prepared;
     context.watch = &watch;
     context.pool = &device_;
+    context.texts = &texts_;
     context.tuning = &tuning_;
     std::vector<uint32_t> duplicates = duplicates_of(request.plan);
     context.duplicates = &duplicates;
@@ -315,6 +316,7 @@ void Service::try_another(const std::stop_token& stop) {
         DeviceContext context{device_, modules_, columns_};
         context.watch = &working.watch;
         context.pool = &device_;
+        context.texts = &texts_;
         std::vector<uint32_t> duplicates = duplicates_of(request.plan);
         context.duplicates = &duplicates;
         const Turn turn(*this);
