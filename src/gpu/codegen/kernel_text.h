@@ -161,7 +161,7 @@ struct PipelineData {
     int views = 0;             ///< a block
     DeviceAddress spans = 0;
     uint32_t shares = 0;  ///< that the first spans begin
-    uint64_t rows = 0;    ///< in all of them
+    uint64_t rows = 0;    ///< of the scanned table
     DeviceAddress status = 0;
     std::span<const plan::ParameterValue> parameters;
 };

@@ -285,25 +285,22 @@ class Run {
                 bound.views[b * pipeline.columns.size() + static_cast<size_t>(slot.index)] =
                     bound.columns[s]->views[b];
         }
-        for (const BlockRows& block : blocks) bound.rows += static_cast<uint64_t>(block.rows);
         make_spans(blocks, pipeline, bound);
         bound.data.parameters = inputs_.parameters;
     }
 
     // Runs the aggregate that a pipeline scans the rows of.
     RowColumns run_inner(const Pipeline& pipeline, const std::vector<bool>& used) {
-        const plan::Operator& inner = *program_.inner[static_cast<size_t>(pipeline.inner)];
-        std::string reason;
-        std::optional<Program> program = lower(inner, &reason);
-        if (!program) throw NotInKernels{reason};
+        Program::Inner& inner = program_.inner[static_cast<size_t>(pipeline.inner)];
         RunTimes times;
         times.wants_kernels = inner_times_.wants_kernels;
         times.wants_texts = inner_times_.wants_texts;
-        const auto rows = Run(context_, std::move(*program), inner, inputs_, runs_).run(&times);
+        const auto rows =
+            Run(context_, std::move(*inner.program), *inner.aggregate, inputs_, runs_).run(&times);
         inner_times_.device += times.device;
         inner_times_.texts.insert(inner_times_.texts.end(), times.texts.begin(), times.texts.end());
         // Its first slots are the columns.
-        return load_rows(context_.device, stream(), *rows, inner.output, used);
+        return load_rows(context_.device, stream(), *rows, inner.aggregate->output, used);
     }
 
     // Brings all columns to the device, together.
