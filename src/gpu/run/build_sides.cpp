@@ -128,7 +128,8 @@ void BuildSides::plan_keys(size_t at) {
         const auto least = static_cast<int64_t>(bounds[0].low);
         table.origin = least & ~int64_t{31};
         const __int128 span = bounds[0].high - table.origin + 1;
-        const auto most = std::max<__int128>(kFewPlaces, __int128{made.rows} * kMostPlacesPerRow);
+        const auto most =
+            std::max<__int128>(kFewPlaces, __int128{made.data.rows} * kMostPlacesPerRow);
         if (span <= std::min<__int128>(most, kMostPlaces)) {
             table.span = static_cast<uint64_t>(span);
             return;
