@@ -41,6 +41,8 @@ DIRECTORY holds what `loom-datagen ssb` writes.
   --kernels        shows each kernel's time
   --first-touch    only loads lineorder's columns again and again, beside the link's speed
   --sweep          tries other ways to write each query's last kernel
+  --compile=ARCH   only has NVRTC compile each query's kernels for an architecture such as sm_90;
+                   needs no device with --host
 )";
 
 struct Options {
@@ -52,6 +54,7 @@ struct Options {
     bool sweep = false;
     bool first_touch = false;
     std::string query;
+    std::string architecture;
     std::string cache;
     std::string json;
 };
@@ -78,6 +81,8 @@ std::optional<Options> parse(int argc, char** argv) {
             options.rounds = std::max(1, std::atoi(rounds->c_str()));
         else if (const auto query = value("--query="))
             options.query = *query;
+        else if (const auto architecture = value("--compile="))
+            options.architecture = *architecture;
         else if (const auto cache = value("--cache="))
             options.cache = *cache;
         else if (const auto json = value("--json="))
@@ -120,6 +125,36 @@ class Bench {
           columns_(device, threads_, UINT64_MAX, &modules_),
           inputs_(open_ssb(options.directory)) {}
 
+    // Prints how long NVRTC takes for each module.
+    bool compile() {
+        std::string reason;
+        const std::unique_ptr<Compiler> nvrtc =
+            make_nvrtc_compiler(&reason, device_.facts().driver_version);
+        if (nvrtc == nullptr) {
+            fmt::print(stderr, "loom-gpu-bench: {}\n", reason);
+            return false;
+        }
+        // The first one of a process takes longer.
+        nvrtc->warm_up();
+        fmt::print("{:5} {:>6} {:>10} {:>10} {:>10} {:>10}\n", "query", "module", "compile ms",
+                   "load ms", "text B", "cubin B");
+        const auto rows = static_cast<double>(inputs_.tables[0].files[0].reader->row_count());
+        for (const SsbQuery& query : ssb_queries(rows)) {
+            if (!options_.query.empty() && options_.query != query.name) continue;
+            DeviceContext context{device_, modules_, columns_};
+            RunTimes times;
+            times.wants_texts = true;
+            static_cast<void>(run_aggregate(context, query.aggregate, inputs_, &times));
+            for (size_t i = 0; i < times.texts.size(); ++i) {
+                const auto [compiled, loaded, bytes] = compile(*nvrtc, times.texts[i]);
+                fmt::print("{:5} {:6} {:10.1f} {:>10} {:10} {:10}\n", query.name, i, compiled,
+                           options_.host ? "-" : fmt::format("{:.3f}", loaded),
+                           times.texts[i].size(), bytes);
+            }
+        }
+        return true;
+    }
+
     bool run() {
         const auto rows = static_cast<double>(inputs_.tables[0].files[0].reader->row_count());
         fmt::print("{}, {} rows\n", device_.facts().name, static_cast<int64_t>(rows));
@@ -160,6 +195,35 @@ class Bench {
     }
 
   private:
+    struct Compiled {
+        double compiled = 0;  // milliseconds
+        double loaded = 0;
+        size_t bytes = 0;
+    };
+    Compiled compile(Compiler& compiler, const std::string& text) {
+        const auto since = [](auto begin) {
+            return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() -
+                                                             begin)
+                .count();
+        };
+        Compiled result;
+        std::vector<double> compiled;
+        std::vector<double> loaded;
+        for (int round = 0; round < options_.rounds; ++round) {
+            auto begin = std::chrono::steady_clock::now();
+            const std::string image = compiler.compile(text, options_.architecture);
+            compiled.push_back(since(begin));
+            result.bytes = image.size();
+            if (options_.host) continue;
+            begin = std::chrono::steady_clock::now();
+            const std::unique_ptr<Module> module = device_.load(base::as_bytes(image));
+            loaded.push_back(since(begin));
+        }
+        result.compiled = median(compiled);
+        if (!loaded.empty()) result.loaded = median(loaded);
+        return result;
+    }
+
     // Measures how fast columns come to the device; false if that is all that is wanted.
     bool touch_first() {
         if (!options_.query.empty()) return true;
@@ -224,6 +288,7 @@ class Bench {
         line.name = query.name;
         DeviceContext context{device_, modules_, columns_};
         context.pool = &pool_;
+        context.texts = &texts_;
         std::vector<std::string> found;
         std::vector<double> device;
         std::vector<double> total;
@@ -283,6 +348,7 @@ class Bench {
     const Options& options_;
     Device& device_;
     DevicePool pool_;
+    TextTables texts_;
     ModuleCache modules_;
     int threads_;
     ColumnStore columns_;
@@ -301,7 +367,8 @@ int run(const Options& options) {
         fmt::print(stderr, "loom-gpu-bench: {}\n", reason);
         return 2;
     }
-    return Bench(options, *device, *compiler).run() ? 0 : 1;
+    Bench bench(options, *device, *compiler);
+    return (options.architecture.empty() ? bench.run() : bench.compile()) ? 0 : 1;
 }
 
 }  // namespace

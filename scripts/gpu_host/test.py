@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 
-from gpu_host import load, server
+from gpu_host import load, server, shapes
 
 UNITS = ("loom_gpu_test", "loom_gpu_run_test", "loom_gpu_plans_test")
 # Benchmarks whose share of aggregates on the GPU must be above SHARE.
@@ -105,6 +105,8 @@ def run(options):
     test_queries(tally, "accesslog", ["text"], min(options.scale, 1), options.folder)
     if options.random > 0:
         test_random(tally, options.random, options.seed, options.folder)
+    files = f"{options.folder}/ssb-{options.scale}/arrow"
+    shapes.test(tally, "ssb_arrow", server.queries("ssb"), files, architecture)
     test_sessions(tally, options.seconds, "ssb_arrow")
     print(f"{tally.passed} passed, {tally.failed} failed")
     return tally.failed == 0

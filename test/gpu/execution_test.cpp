@@ -48,6 +48,7 @@ TEST(Execution, RandomStarsAreAsOnTheCpu) {
     const char* many = std::getenv("LOOM_GPU_QUERIES");
     const uint64_t count = many != nullptr ? std::strtoull(many, nullptr, 10) : kQueries;
     DevicePool pool(*opened.device);
+    TextTables text_tables;
     for (uint64_t seed = first; seed < first + count; ++seed) {
         SCOPED_TRACE(testing::Message() << "LOOM_GPU_SEED=" << seed);
         fs::remove_all(directory);
@@ -59,6 +60,9 @@ TEST(Execution, RandomStarsAreAsOnTheCpu) {
         DeviceContext context{*opened.device, modules, columns};
         // Memory of other runs as well as fresh one, of which the host finds reads beyond the end.
         if (seed % 2 == 0) context.pool = &pool;
+        if (seed % 3 == 0) context.texts = &text_tables;
+        // Build sides by tiles, as large ones are, and by rows.
+        if (seed % 4 < 2) context.choices.few_rows = 0;
         std::unique_ptr<DeviceRows> rows;
         std::string fault;
         RunTimes times;

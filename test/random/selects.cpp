@@ -100,8 +100,12 @@ Value QueryMaker::aggregate_in_order(const Scope& scope) {
 
 Value QueryMaker::aggregate(const Scope& scope) {
     auto whole = [&](const char* name, TypeId argument, TypeId result, bool is_canonical) {
-        const std::string head = fmt::format("{}({}", name, random_.chance(12) ? "DISTINCT " : "");
-        SqlTree tree = sql(head, {expression(argument, 1, scope).tree}, "", ")");
+        const bool distinct = random_.chance(12);
+        Value of = expression(argument, 1, scope);
+        // Of equal numerics DISTINCT keeps the first one, whose digits a sum shows.
+        if (distinct && argument == TypeId::kNumeric) of = canonical(std::move(of));
+        const std::string head = fmt::format("{}({}", name, distinct ? "DISTINCT " : "");
+        SqlTree tree = sql(head, {std::move(of.tree)}, "", ")");
         return Value{typed(result, std::move(tree)), result, is_canonical};
     };
     const TypeId any = type_of_scope(scope);

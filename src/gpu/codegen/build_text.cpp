@@ -14,8 +14,10 @@ constexpr uint32_t kBuildThreads = 256;
 class BuildWriter : public TileWriter {
   public:
     BuildWriter(KernelFile& file, const Pipeline& pipeline, const PipelineData& data,
-                const BuildTable& made, size_t number)
-        : TileWriter(file, pipeline, data, kChoices), made_(made), number_(number) {}
+                const BuildTable& made, size_t number, const KernelChoices& choices)
+        : TileWriter(file, pipeline, data, data.rows <= choices.few_rows ? kByRow : kByTile),
+          made_(made),
+          number_(number) {}
 
     /// Adds the function that goes through the rows, and returns the shared memory that it takes.
     uint32_t write(const std::string& name, const BlockLimits& limits) {
@@ -56,7 +58,8 @@ class BuildWriter : public TileWriter {
         return result;
     }
 
-    static inline const KernelChoices kChoices = {};
+    static inline const KernelChoices kByTile = {};
+    static inline const KernelChoices kByRow = {.stages = 0};
     const BuildTable& made_;
     const size_t number_;  // of the build side
 };
@@ -173,7 +176,7 @@ class Dispatch {
 
 // The build sides of one level, which probe those of lower levels only.
 void write_level(KernelFile& file, const std::vector<BuildPipeline>& builds, int level,
-                 const BlockLimits& limits) {
+                 const BlockLimits& limits, const KernelChoices& choices) {
     Dispatch numbers(file);
     Dispatch keys(file);
     uint64_t status = 0;
@@ -189,9 +192,10 @@ void write_level(KernelFile& file, const std::vector<BuildPipeline>& builds, int
             if (blocks > 0) dispatch.add(name, blocks);
         };
         if (!made->fields.empty())
-            write(NumberWriter(file, *pipeline, *data, *made, i), fmt::format("number_{}", i),
-                  numbers);
-        write(KeyWriter(file, *pipeline, *data, *made, i), fmt::format("build_{}", i), keys);
+            write(NumberWriter(file, *pipeline, *data, *made, i, choices),
+                  fmt::format("number_{}", i), numbers);
+        write(KeyWriter(file, *pipeline, *data, *made, i, choices), fmt::format("build_{}", i),
+              keys);
         for (size_t k = look_ups; k < file.kernel.look_ups.size(); ++k)
             file.kernel.look_ups[k].pipeline = static_cast<int>(i);
     }
@@ -202,12 +206,13 @@ void write_level(KernelFile& file, const std::vector<BuildPipeline>& builds, int
 
 }  // namespace
 
-KernelText write_builds(const std::vector<BuildPipeline>& builds, const BlockLimits& limits) {
+KernelText write_builds(const std::vector<BuildPipeline>& builds, const BlockLimits& limits,
+                        const KernelChoices& choices) {
     KernelFile file;
     file.kernel.threads = std::min(limits.threads, kBuildThreads);
     int levels = 0;
     for (const BuildPipeline& build : builds) levels = std::max(levels, build.level + 1);
-    for (int level = 0; level < levels; ++level) write_level(file, builds, level, limits);
+    for (int level = 0; level < levels; ++level) write_level(file, builds, level, limits, choices);
     return file.finish();
 }
 

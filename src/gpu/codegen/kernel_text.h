@@ -161,6 +161,7 @@ struct PipelineData {
     int views = 0;             ///< a block
     DeviceAddress spans = 0;
     uint32_t shares = 0;  ///< that the first spans begin
+    uint64_t rows = 0;    ///< of the scanned table
     DeviceAddress status = 0;
     std::span<const plan::ParameterValue> parameters;
 };
@@ -183,7 +184,7 @@ struct BlockLimits {
     uint32_t blocks = 1;  ///< of few threads that run at once
 };
 
-/// How the kernel of an aggregate goes about it. What is left open is chosen by what there is to
+/// How kernels go about it. What is left open is chosen by what there is to
 /// do; benchmarks try the others.
 struct KernelChoices {
     std::optional<bool> queue;  ///< survivors wait for a warp of them
@@ -193,6 +194,10 @@ struct KernelChoices {
     std::optional<int> blocks;        ///< of threads a multiprocessor: half of the registers with 2
     std::optional<int> stages;        ///< tests of whole tiles
     std::optional<uint32_t> threads;  ///< a block
+    /// Of a build side: up to so many rows each thread takes one or two of them. Tests of tiles
+    /// would save nothing there, and NVRTC takes three times as long for them (Q3.4: 550 and 180
+    /// ms).
+    uint64_t few_rows = uint64_t{1} << 19;
 };
 
 /// A build side and the pipeline whose rows it is made of.
@@ -212,7 +217,8 @@ constexpr uint32_t duplicate_bit(size_t build) {
 /// Writes the kernels that fill all build sides of a program: for each level one that numbers the
 /// groups, if there are any, then one that writes bitmaps, codes and values. Each deals with all
 /// build sides of its level at once.
-KernelText write_builds(const std::vector<BuildPipeline>& builds, const BlockLimits& limits);
+KernelText write_builds(const std::vector<BuildPipeline>& builds, const BlockLimits& limits,
+                        const KernelChoices& choices);
 
 /// Writes the kernel that groups the rows of a pipeline whose sink is kAggregate.
 KernelText write_aggregate(const Pipeline& pipeline, const PipelineData& data,

@@ -133,10 +133,11 @@ class Lowering {
 
     Stream inner(const Operator& op) {
         std::string reason;
-        if (!lower(op, &reason)) throw Refusal{std::move(reason)};
+        std::optional<Program> program = lower(op, &reason);
+        if (!program) throw Refusal{std::move(reason)};
         Stream result = scan(op);
         result.pipeline.inner = static_cast<int>(program_.inner.size());
-        program_.inner.push_back(&op);
+        program_.inner.push_back({&op, std::make_unique<Program>(std::move(*program))});
         return result;
     }
 

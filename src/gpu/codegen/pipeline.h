@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -79,10 +80,15 @@ struct Pipeline {
 
 /// Build sides come before the pipelines that probe them; the last one is the result's.
 struct Program {
+    /// An aggregate whose rows a pipeline scans: a part of the plan that the program was made of,
+    /// or `made` for it.
+    struct Inner {
+        const plan::Operator* aggregate = nullptr;
+        std::unique_ptr<Program> program;
+    };
+
     std::vector<Pipeline> pipelines;
-    /// Aggregates whose rows pipelines scan: parts of the plan that the program was made of, or
-    /// `made` for it.
-    std::vector<const plan::Operator*> inner;
+    std::vector<Inner> inner;
     std::list<plan::Operator> made;
 };
 

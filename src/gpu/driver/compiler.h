@@ -23,6 +23,8 @@ class Compiler {
     /// Returns the image (for Device::load) of a text of kernels, which may include
     /// device_headers(). Raises DeviceError (kRefused) with the compiler's words.
     virtual std::string compile(const std::string& text, const std::string& architecture) = 0;
+    /// Has it do at once what would make its first text take longer than others.
+    virtual void warm_up() {}
     /// Returns which compiler that is and how it is told to compile: images of another one are
     /// others.
     virtual std::string version() const = 0;

@@ -19,7 +19,6 @@ struct Bound {
     std::vector<std::shared_ptr<const DeviceColumn>> columns;  ///< by slot, of the scan's
     std::vector<BlockView> views;
     std::vector<Span> spans;
-    uint64_t rows = 0;  ///< of the scanned table
 };
 
 /// Returns the column whose values a slot has: of the scan, or of the build side that it comes

@@ -128,7 +128,8 @@ void BuildSides::plan_keys(size_t at) {
         const auto least = static_cast<int64_t>(bounds[0].low);
         table.origin = least & ~int64_t{31};
         const __int128 span = bounds[0].high - table.origin + 1;
-        const auto most = std::max<__int128>(kFewPlaces, __int128{made.rows} * kMostPlacesPerRow);
+        const auto most =
+            std::max<__int128>(kFewPlaces, __int128{made.data.rows} * kMostPlacesPerRow);
         if (span <= std::min<__int128>(most, kMostPlaces)) {
             table.span = static_cast<uint64_t>(span);
             return;
@@ -186,7 +187,7 @@ void BuildSides::keep_lists(uint32_t builds) {
         if ((builds & duplicate_bit(i)) == 0 || !table.unique) continue;
         table.unique = false;
         const auto wanted =
-            std::max(bound_[i].rows,
+            std::max(bound_[i].data.rows,
                      static_cast<uint64_t>(std::clamp(bound_[i].pipeline->kept * 1.5, 1.0, 1e15)));
         table.row_room = static_cast<uint32_t>(
             std::min({wanted, std::max<uint64_t>(most_rows(i), 1), kMostPlaces}));
@@ -194,7 +195,7 @@ void BuildSides::keep_lists(uint32_t builds) {
 }
 
 uint64_t BuildSides::most_rows(size_t pipeline) const {
-    uint64_t rows = bound_[pipeline].rows;
+    uint64_t rows = bound_[pipeline].data.rows;
     for (const PipelineJoin& join : bound_[pipeline].pipeline->joins) {
         const auto build = static_cast<size_t>(join.build);
         const bool all = join.type == plan::JoinType::kInner || join.type == plan::JoinType::kLeft;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstring>
 #include <functional>
+#include <future>
 #include <optional>
 
 #include <fmt/core.h>
@@ -57,6 +58,7 @@ class Run {
           inputs_(inputs),
           runs_(runs),
           number_((*runs)++),
+          texts_(context.texts != nullptr ? *context.texts : own_texts_),
           lease_(context.device, context.pool),
           results_(lease_) {}
 
@@ -69,7 +71,8 @@ class Run {
         const double bound = milliseconds_since(begin);
         builds_ = std::make_unique<BuildSides>(bound_);
         if (duplicates() != nullptr) builds_->keep_lists(*duplicates());
-        groups_ = std::make_unique<Groups>(aggregate_, bound_, *builds_, inputs_.parameters);
+        groups_ =
+            std::make_unique<Groups>(aggregate_, bound_, *builds_, inputs_.parameters, texts_);
         std::unique_ptr<DeviceRows> rows;
         double compiled = 0;
         int from = 0;
@@ -282,25 +285,22 @@ class Run {
                 bound.views[b * pipeline.columns.size() + static_cast<size_t>(slot.index)] =
                     bound.columns[s]->views[b];
         }
-        for (const BlockRows& block : blocks) bound.rows += static_cast<uint64_t>(block.rows);
         make_spans(blocks, pipeline, bound);
         bound.data.parameters = inputs_.parameters;
     }
 
     // Runs the aggregate that a pipeline scans the rows of.
     RowColumns run_inner(const Pipeline& pipeline, const std::vector<bool>& used) {
-        const plan::Operator& inner = *program_.inner[static_cast<size_t>(pipeline.inner)];
-        std::string reason;
-        std::optional<Program> program = lower(inner, &reason);
-        if (!program) throw NotInKernels{reason};
+        Program::Inner& inner = program_.inner[static_cast<size_t>(pipeline.inner)];
         RunTimes times;
         times.wants_kernels = inner_times_.wants_kernels;
         times.wants_texts = inner_times_.wants_texts;
-        const auto rows = Run(context_, std::move(*program), inner, inputs_, runs_).run(&times);
+        const auto rows =
+            Run(context_, std::move(*inner.program), *inner.aggregate, inputs_, runs_).run(&times);
         inner_times_.device += times.device;
         inner_times_.texts.insert(inner_times_.texts.end(), times.texts.begin(), times.texts.end());
         // Its first slots are the columns.
-        return load_rows(context_.device, stream(), *rows, inner.output, used);
+        return load_rows(context_.device, stream(), *rows, inner.aggregate->output, used);
     }
 
     // Brings all columns to the device, together.
@@ -330,7 +330,10 @@ class Run {
     // Cuts a table's tiles into shares of one size, so that no multiprocessor waits for another.
     void make_spans(const std::vector<BlockRows>& blocks, const Pipeline& pipeline, Bound& bound) {
         uint64_t tiles = 0;
-        for (const BlockRows& block : blocks) tiles += tiles_of(block.rows);
+        for (const BlockRows& block : blocks) {
+            tiles += tiles_of(block.rows);
+            bound.data.rows += static_cast<uint64_t>(block.rows);
+        }
         const uint64_t shares = share_count(tiles, pipeline.sink);
         bound.data.shares = static_cast<uint32_t>(shares);
         bound.spans.resize(shares);
@@ -410,6 +413,7 @@ class Run {
         limits.threads = static_cast<uint32_t>(std::min(1024, facts.threads_per_multiprocessor));
         limits.shared_bytes = static_cast<uint32_t>(facts.shared_bytes);
         limits.blocks = static_cast<uint32_t>(facts.multiprocessors * kBuildBlocks);
+        std::vector<KernelText> texts;
         if (builds_->size() > 0) {
             std::vector<BuildPipeline> builds;
             for (size_t i = 0; i < builds_->size(); ++i) {
@@ -420,7 +424,7 @@ class Run {
             }
             BlockLimits small = limits;
             small.shared_bytes = limits.shared_bytes / kBuildBlocks;
-            add_module(write_builds(builds, small));
+            texts.push_back(write_builds(builds, small, context_.choices));
         }
         const auto write = [&](const KernelChoices& choices) {
             return write_aggregate(*last().pipeline, last().data, groups_->table(), limits,
@@ -430,36 +434,55 @@ class Run {
         shape_ = std::hash<std::string>()(own.text);
         const std::optional<KernelChoices> better =
             context_.tuning != nullptr ? context_.tuning->find(shape_) : std::nullopt;
-        add_module(better ? write(*better) : std::move(own));
+        texts.push_back(better ? write(*better) : std::move(own));
+        for (const KernelText& kernels : texts)
+            if (kernels.words.words().size() * 8 > kMaxParameterBytes)
+                throw NotInKernels{"so many joins, columns and conditions at once"};
+        std::vector<std::shared_ptr<Module>> modules = load_modules(texts);
+        for (size_t i = 0; i < texts.size(); ++i) {
+            const size_t first = i + 1 < texts.size() ? 0 : builds_->size();
+            for (const LookUp& look_up : texts[i].look_ups)
+                fill(look_up, bound_[first + static_cast<size_t>(look_up.pipeline)],
+                     texts[i].words);
+            modules_.push_back({std::move(texts[i]), std::move(modules[i])});
+        }
     }
 
-    void add_module(KernelText kernels) {
-        if (kernels.words.words().size() * 8 > kMaxParameterBytes)
-            throw NotInKernels{"so many joins, columns and conditions at once"};
-        const size_t first = modules_.empty() && builds_->size() > 0 ? 0 : builds_->size();
-        for (const LookUp& look_up : kernels.look_ups)
-            fill(look_up, bound_[first + static_cast<size_t>(look_up.pipeline)], kernels.words);
-        std::shared_ptr<Module> module = context_.only_prepared
-                                             ? context_.modules.find(kernels.text)
-                                             : context_.modules.get(kernels.text);
-        if (module == nullptr) throw NotPrepared{"kernels are not compiled yet"};
-        modules_.push_back({std::move(kernels), std::move(module)});
+    // Two texts are compiled at once: NVRTC uses one thread for each.
+    std::vector<std::shared_ptr<Module>> load_modules(const std::vector<KernelText>& texts) {
+        std::vector<std::shared_ptr<Module>> modules;
+        for (const KernelText& kernels : texts)
+            modules.push_back(context_.modules.find(kernels.text));
+        const auto missing = [](const auto& module) { return module == nullptr; };
+        if (context_.only_prepared && std::any_of(modules.begin(), modules.end(), missing))
+            throw NotPrepared{"kernels are not compiled yet"};
+        std::vector<std::future<void>> others;
+        const auto get = [&](size_t i) { modules[i] = context_.modules.get(texts[i].text); };
+        for (size_t i = 0; i + 1 < texts.size(); ++i)
+            if (missing(modules[i])) others.push_back(std::async(std::launch::async, get, i));
+        if (missing(modules.back())) get(texts.size() - 1);
+        for (std::future<void>& other : others) other.get();
+        return modules;
     }
 
     // Takes a table that stands for texts along to the device.
     void fill(const LookUp& look_up, const Bound& bound, KernelWords& words) {
         const DeviceColumn& column = *column_of(bound, bound_, look_up.slot);
-        std::vector<uint8_t> answers;
+        std::shared_ptr<const TextTables::Answers> answers;
+        std::vector<uint8_t> bits;
         base::ByteSpan table;
+        size_t entries = 0;  // one more than there were texts; there may be others by now
         if (look_up.texts != nullptr) {
             const std::vector<uint32_t>& codes = look_up.texts->codes;
+            entries = codes.size();
             table = {reinterpret_cast<const uint8_t*>(codes.data()), codes.size() * 4};
         } else {
-            answers = answers_of(look_up.predicate, look_up.slot, column, inputs_.parameters);
-            if (look_up.bitmap) answers = bits_of(answers);
-            table = answers;
+            answers = texts_.answers(look_up.predicate, look_up.slot, column, inputs_.parameters);
+            entries = answers->size();
+            if (look_up.bitmap) bits = bits_of(*answers);
+            table = look_up.bitmap ? bits : *answers;
         }
-        words.set(look_up.word + 1, column.texts->size());
+        words.set(look_up.word + 1, entries - 1);
         look_ups_.push_back({modules_.size(), look_up.word, look_up_bytes_.size()});
         look_up_bytes_.insert(look_up_bytes_.end(), table.begin(), table.end());
         look_up_bytes_.resize(aligned(look_up_bytes_.size()));
@@ -511,7 +534,7 @@ class Run {
                 const DeviceColumn* column = column_of(bound, bound_, slot);
                 if (column == nullptr || column->texts == nullptr)
                     throw NotInKernels{"an output that may raise an error"};
-                static_cast<void>(texts_of(step.predicate, slot, *column, inputs_.parameters));
+                static_cast<void>(texts_.texts(step.predicate, slot, *column, inputs_.parameters));
             }
     }
 
@@ -584,6 +607,8 @@ class Run {
     const exec::Inputs& inputs_;
     size_t* runs_;
     const size_t number_;
+    TextTables own_texts_;
+    TextTables& texts_;
     RunTimes inner_times_;
     // Outlives the lease, whose end may wait for the device.
     std::optional<Launched> launched_;

@@ -16,6 +16,7 @@
 #include "gpu/driver/module_cache.h"
 #include "gpu/memory/column_store.h"
 #include "gpu/run/device_rows.h"
+#include "gpu/run/text_tables.h"
 #include "gpu/run/tuning.h"
 
 namespace loom::gpu {
@@ -40,8 +41,9 @@ struct DeviceContext {
     ModuleCache& modules;
     ColumnStore& columns;
     KernelChoices choices = {};
-    Tuning* tuning = nullptr;    ///< knows better choices; or null
-    bool only_prepared = false;  ///< raises NotPrepared instead of loading and compiling
+    Tuning* tuning = nullptr;     ///< knows better choices; or null
+    TextTables* texts = nullptr;  ///< those of other runs; or null
+    bool only_prepared = false;   ///< raises NotPrepared instead of loading and compiling
     RunWatch* watch = nullptr;  ///< or null; looked at before each block of a file, and each kernel
     DevicePool* pool = nullptr;  ///< of that device, or null; keeps what runs use again
     /// Which build sides have several rows of a key, as duplicate_bit() says, for each aggregate of

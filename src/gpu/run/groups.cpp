@@ -8,7 +8,6 @@
 
 #include "gpu/codegen/decimal_parts.h"
 #include "gpu/codegen/expression_text.h"
-#include "gpu/run/text_tables.h"
 
 namespace loom::gpu {
 
@@ -41,11 +40,12 @@ uint64_t saturating_product(uint64_t a, uint64_t b) {
 }  // namespace
 
 Groups::Groups(const plan::Operator& aggregate, std::vector<Bound>& bound, BuildSides& builds,
-               std::span<const plan::ParameterValue> parameters)
+               std::span<const plan::ParameterValue> parameters, TextTables& texts)
     : aggregate_(aggregate),
       bound_(bound),
       builds_(builds),
       parameters_(parameters),
+      texts_(texts),
       facts_(
           [this](int slot) -> const ScanColumn& {
               return last().data.columns[static_cast<size_t>(slot)];
@@ -175,8 +175,7 @@ GroupKey Groups::text_key(const Expr& value, int key) const {
     GroupKey made;
     made.key = key;
     made.value = value;
-    made.texts =
-        std::make_shared<const ComputedTexts>(texts_of(value, columns[0], *column, parameters_));
+    made.texts = texts_.texts(value, columns[0], *column, parameters_);
     made.values = made.texts->texts.size();
     made.nullable = made.texts->has_null;
     made.bits = bits_for(made.numbers());

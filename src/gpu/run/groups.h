@@ -15,6 +15,7 @@
 #include "gpu/run/build_sides.h"
 #include "gpu/run/device_rows.h"
 #include "gpu/run/results.h"
+#include "gpu/run/text_tables.h"
 
 namespace loom::gpu {
 
@@ -23,7 +24,7 @@ namespace loom::gpu {
 class Groups {
   public:
     Groups(const plan::Operator& aggregate, std::vector<Bound>& bound, BuildSides& builds,
-           std::span<const plan::ParameterValue> parameters);
+           std::span<const plan::ParameterValue> parameters, TextTables& texts);
 
     /// Decides how groups are found, and which columns of build sides are kept for them. May be
     /// called again, after collect() has found too many groups. Raises NotInKernels.
@@ -93,6 +94,7 @@ class Groups {
     std::vector<Bound>& bound_;
     BuildSides& builds_;
     std::span<const plan::ParameterValue> parameters_;
+    TextTables& texts_;
     ExpressionFacts facts_;
     GroupTable table_;
     std::vector<Result> results_;

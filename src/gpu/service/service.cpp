@@ -101,7 +101,10 @@ Service::Service(Device& device, Compiler& compiler, const ServiceOptions& optio
       tune_(options.tune),
       longest_run_(options.longest_run),
       free_runs_(options.concurrent) {
-    preparing_ = std::jthread([this](const std::stop_token& stop) { prepare_in_turn(stop); });
+    preparing_ = std::jthread([this, &compiler](const std::stop_token& stop) {
+        compiler.warm_up();
+        prepare_in_turn(stop);
+    });
     beating_ = std::jthread([this](const std::stop_token& stop) { beat(stop); });
 }
 
@@ -180,6 +183,7 @@ Service::Answer Service::run_once(const RunRequest& request, RunWatch& watch) {
     context.only_prepared = request.prepared;
     context.watch = &watch;
     context.pool = &device_;
+    context.texts = &texts_;
     context.tuning = &tuning_;
     std::vector<uint32_t> duplicates = duplicates_of(request.plan);
     context.duplicates = &duplicates;
@@ -312,6 +316,7 @@ void Service::try_another(const std::stop_token& stop) {
         DeviceContext context{device_, modules_, columns_};
         context.watch = &working.watch;
         context.pool = &device_;
+        context.texts = &texts_;
         std::vector<uint32_t> duplicates = duplicates_of(request.plan);
         context.duplicates = &duplicates;
         const Turn turn(*this);

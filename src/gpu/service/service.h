@@ -79,6 +79,7 @@ class Service {
     ModuleCache modules_;
     ColumnStore columns_;
     Tuning tuning_;
+    TextTables texts_;
     const bool tune_;
     const std::chrono::milliseconds longest_run_;
     int free_runs_;
