@@ -117,6 +117,22 @@ std::shared_ptr<const DeviceColumn> ColumnStore::find(const exec::TableSource& t
     return find(keys_of(table, column, type), type);
 }
 
+uint64_t ColumnStore::most_value_bytes(plan::Type type) {
+    // Texts are codes.
+    return plan::physical(type) == plan::Physical::kInt64 ? 8 : 4;
+}
+
+std::vector<uint64_t> ColumnStore::bytes_of(const exec::TableSource& table, int column,
+                                            plan::Type type) {
+    const Files there = held(keys_of(table, column, type));
+    std::vector<uint64_t> bytes;
+    for (size_t i = 0; i < there.size(); ++i) {
+        const auto rows = static_cast<uint64_t>(table.files[i].reader->row_count());
+        bytes.push_back(there[i] != nullptr ? there[i]->bytes : rows * most_value_bytes(type));
+    }
+    return bytes;
+}
+
 std::shared_ptr<const DeviceColumn> ColumnStore::get(const exec::TableSource& table, int column,
                                                      plan::Type type, const Check& check) {
     return get_all({{&table, column, type}}, check)[0];

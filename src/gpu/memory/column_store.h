@@ -49,6 +49,13 @@ class ColumnStore {
     std::shared_ptr<const DeviceColumn> find(const exec::TableSource& table, int column,
                                              plan::Type type);
 
+    /// Returns the bytes that a column of each file takes on the device: known where it is there,
+    /// else as much as its values can take.
+    std::vector<uint64_t> bytes_of(const exec::TableSource& table, int column, plan::Type type);
+    /// As much as one value of a type can take.
+    static uint64_t most_value_bytes(plan::Type type);
+    uint64_t most_bytes() const noexcept { return most_bytes_; }
+
     /// Drops columns that no program uses until `bytes` bytes of them are gone. Returns how many.
     uint64_t drop(uint64_t bytes);
     /// Drops those of these files, or of all files if none is named.
