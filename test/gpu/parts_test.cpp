@@ -159,9 +159,34 @@ TEST_F(Parts, WhatTheStoreHoldsIsTheLimit) {
             EXPECT_GT(times.parts, 1U);
         }
     }
-    // Such a table is never ready.
+    // By now it is known how much that is: never ready, or ready at once.
     narrow.only_prepared = true;
-    narrow.most_bytes = 1;
+    EXPECT_THROW(run_aggregate(narrow, query, inputs_, &times), NotInKernels);
+    context.only_prepared = true;
+    EXPECT_EQ(rows_of(*run_aggregate(context, query, inputs_, &times), query.output.size()),
+              expected);
+}
+
+TEST_F(Parts, WhatFitsAfterAllIsReadyOnceItHasBeenThere) {
+    const plan::Operator query =
+        aggregate({plan::make_column(2, kText)}, {aggregate_call(2803, {})});
+    // A byte a value, where the planner of parts has to think of four.
+    ColumnStore columns(*opened_.device, 2, 30'000);
+    DeviceContext context{*opened_.device, *modules_, columns};
+    context.only_prepared = true;
+    RunTimes times;
+    EXPECT_THROW(run_aggregate(context, query, inputs_, &times), NotPrepared);
+    context.only_prepared = false;
+    run_aggregate(context, query, inputs_, &times);
+    EXPECT_GT(times.parts, 1U);
+    context.only_prepared = true;
+    const auto rows = run_aggregate(context, query, inputs_, &times);
+    EXPECT_EQ(rows_of(*rows, query.output.size()), rows_on_cpu(query, inputs_));
+    EXPECT_EQ(times.parts, 1U);
+    // And what does not fit by far is not even tried.
+    ColumnStore none(*opened_.device, 2, 3'000);
+    DeviceContext narrow{*opened_.device, *modules_, none};
+    narrow.only_prepared = true;
     EXPECT_THROW(run_aggregate(narrow, query, inputs_, &times), NotInKernels);
 }
 

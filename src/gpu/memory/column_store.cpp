@@ -27,6 +27,8 @@ std::string dictionary_name(const exec::ScanFile& file, int column) {
 
 // Of the memory that is free: for bytes of files that are to be encoded.
 constexpr uint64_t kRawShare = 4;
+// Columns of files whose size is remembered.
+constexpr size_t kMostSizes = 1'000'000;
 
 bool same_encoding(const ColumnLayout& a, const ColumnLayout& b) {
     return a.encoding == b.encoding && a.bits == b.bits;
@@ -122,15 +124,18 @@ uint64_t ColumnStore::most_value_bytes(plan::Type type) {
     return plan::physical(type) == plan::Physical::kInt64 ? 8 : 4;
 }
 
-std::vector<uint64_t> ColumnStore::bytes_of(const exec::TableSource& table, int column,
-                                            plan::Type type) {
-    const Files there = held(keys_of(table, column, type));
-    std::vector<uint64_t> bytes;
-    for (size_t i = 0; i < there.size(); ++i) {
+std::vector<ColumnStore::Size> ColumnStore::sizes_of(const exec::TableSource& table, int column,
+                                                     plan::Type type) {
+    std::vector<Size> sizes;
+    const std::vector<Key> keys = keys_of(table, column, type);
+    const std::scoped_lock lock(mutex_);
+    for (size_t i = 0; i < keys.size(); ++i) {
         const auto rows = static_cast<uint64_t>(table.files[i].reader->row_count());
-        bytes.push_back(there[i] != nullptr ? there[i]->bytes : rows * most_value_bytes(type));
+        const auto known = sizes_.find(keys[i]);
+        sizes.push_back(known != sizes_.end() ? Size{known->second, known->second}
+                                              : Size{rows, rows * most_value_bytes(type)});
     }
-    return bytes;
+    return sizes;
 }
 
 std::shared_ptr<const DeviceColumn> ColumnStore::get(const exec::TableSource& table, int column,
@@ -288,6 +293,8 @@ void ColumnStore::keep(const exec::TableSource& table, int column, const std::ve
             bytes_ += files[i]->bytes;
             old.push_back(std::exchange(entry.column, files[i]));
         }
+        if (sizes_.size() >= kMostSizes) sizes_.clear();
+        sizes_[keys[i]] = files[i]->bytes;
         const exec::ScanFile& file = table.files[i];
         const int field = file.columns[static_cast<size_t>(column)].field;
         entry.path = file.reader->file().path();

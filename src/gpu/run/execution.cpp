@@ -104,6 +104,7 @@ class Run {
         }
         if (times != nullptr) {
             times->load = bound;
+            times->parts = 1;
             times->compile = compiled - bound;
             times->device = inner_times_.device + stream().elapsed(from, to);
             times->total = milliseconds_since(begin);
@@ -176,12 +177,20 @@ class Run {
         // Most tables are small, and have many files.
         if (rows <= most / std::max<uint64_t>(1, width)) return {};
         std::vector<uint64_t> bytes(table.files.size());
+        uint64_t least = 0;
         for (const Slot* slot : columns) {
-            const std::vector<uint64_t> of =
-                context_.columns.bytes_of(table, slot->index, slot->type);
-            for (size_t i = 0; i < of.size(); ++i) bytes[i] += of[i];
+            const std::vector<ColumnStore::Size> of =
+                context_.columns.sizes_of(table, slot->index, slot->type);
+            for (size_t i = 0; i < of.size(); ++i) {
+                bytes[i] += of[i].most;
+                least += of[i].least;
+            }
         }
         if (std::accumulate(bytes.begin(), bytes.end(), uint64_t{0}) <= most) return {};
+        // What may fit after all is known when it has been there once.
+        if (context_.only_prepared && least <= most)
+            throw NotPrepared{"columns are not on the device yet"};
+        if (context_.only_prepared) throw NotInKernels{"a table larger than the device"};
         std::vector<exec::TableSource> parts;
         uint64_t held = 0;
         for (size_t i = 0; i < bytes.size(); ++i) {
@@ -204,8 +213,6 @@ class Run {
         for (size_t i = 0; i + 1 < program_.pipelines.size(); ++i)
             if (static_cast<size_t>(program_.pipelines[i].table) == table)
                 throw NotInKernels{"a table larger than the device, joined with itself"};
-        // It never stays there.
-        if (context_.only_prepared) throw NotInKernels{"a table larger than the device"};
         GroupMerger merger(aggregate_.output, aggregate_.group_keys.size());
         exec::Inputs inputs = inputs_;
         RunTimes all;
