@@ -514,6 +514,13 @@ Star make_star(Maker& maker, const std::string& directory) {
         facts.insert(facts.end(), foreign.begin(), foreign.end());
     }
     star.inputs.tables[0] = maker.make_table(facts, fact_rows, directory + "/facts.parquet");
+    // Several files; with a maker of their own, so that all else is as it would be without them.
+    Maker more(static_cast<uint64_t>(fact_rows) * 31 + facts.size());
+    for (uint64_t i = more.pick(4); i > 0; --i)
+        star.inputs.tables[0].files.push_back(
+            more.make_table(facts, kRows[more.pick(std::size(kRows))] / 3,
+                            directory + "/facts" + std::to_string(i) + ".parquet")
+                .files[0]);
     Operator tree = scan(0, facts, static_cast<double>(fact_rows));
     Columns columns{facts};
     if (maker.chance(35)) tree = filtered(maker, std::move(tree), facts);

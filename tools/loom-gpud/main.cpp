@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +11,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <thread>
 
 #include <fmt/core.h>
@@ -130,8 +132,17 @@ void end(int) {
         pollfd waited{listening, POLLIN, 0};
         if (::poll(&waited, 1, 200) <= 0) continue;
         const int connected = ::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC);
-        if (connected >= 0)
+        if (connected < 0) {
+            // Where descriptors or memory have run out, whoever wants to connect stays in the
+            // queue.
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+            continue;
+        }
+        try {
             std::thread([&service, connected] { service.serve(connected); }).detach();
+        } catch (const std::system_error&) {
+            ::close(connected);  // so many threads already; the CPU engine answers
+        }
     }
     ::unlink(options.socket.c_str());
     // Threads may be anywhere, in the driver as well; the system takes all back.

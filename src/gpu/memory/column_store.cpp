@@ -27,6 +27,8 @@ std::string dictionary_name(const exec::ScanFile& file, int column) {
 
 // Of the memory that is free: for bytes of files that are to be encoded.
 constexpr uint64_t kRawShare = 4;
+// Columns of files whose size is remembered.
+constexpr size_t kMostSizes = 1'000'000;
 
 bool same_encoding(const ColumnLayout& a, const ColumnLayout& b) {
     return a.encoding == b.encoding && a.bits == b.bits;
@@ -115,6 +117,25 @@ std::shared_ptr<const DeviceColumn> ColumnStore::find(const std::vector<Key>& ke
 std::shared_ptr<const DeviceColumn> ColumnStore::find(const exec::TableSource& table, int column,
                                                       plan::Type type) {
     return find(keys_of(table, column, type), type);
+}
+
+uint64_t ColumnStore::most_value_bytes(plan::Type type) {
+    // Texts are codes.
+    return plan::physical(type) == plan::Physical::kInt64 ? 8 : 4;
+}
+
+std::vector<ColumnStore::Size> ColumnStore::sizes_of(const exec::TableSource& table, int column,
+                                                     plan::Type type) {
+    std::vector<Size> sizes;
+    const std::vector<Key> keys = keys_of(table, column, type);
+    const std::scoped_lock lock(mutex_);
+    for (size_t i = 0; i < keys.size(); ++i) {
+        const auto rows = static_cast<uint64_t>(table.files[i].reader->row_count());
+        const auto known = sizes_.find(keys[i]);
+        sizes.push_back(known != sizes_.end() ? Size{known->second, known->second}
+                                              : Size{rows, rows * most_value_bytes(type)});
+    }
+    return sizes;
 }
 
 std::shared_ptr<const DeviceColumn> ColumnStore::get(const exec::TableSource& table, int column,
@@ -272,6 +293,8 @@ void ColumnStore::keep(const exec::TableSource& table, int column, const std::ve
             bytes_ += files[i]->bytes;
             old.push_back(std::exchange(entry.column, files[i]));
         }
+        if (sizes_.size() >= kMostSizes) sizes_.clear();
+        sizes_[keys[i]] = files[i]->bytes;
         const exec::ScanFile& file = table.files[i];
         const int field = file.columns[static_cast<size_t>(column)].field;
         entry.path = file.reader->file().path();

@@ -49,6 +49,17 @@ class ColumnStore {
     std::shared_ptr<const DeviceColumn> find(const exec::TableSource& table, int column,
                                              plan::Type type);
 
+    /// What a column of a file takes on the device: known where it is or was there, else between
+    /// these, unless its values are packed in fewer bits than a byte.
+    struct Size {
+        uint64_t least = 0;
+        uint64_t most = 0;
+    };
+    std::vector<Size> sizes_of(const exec::TableSource& table, int column, plan::Type type);
+    /// As much as one value of a type can take.
+    static uint64_t most_value_bytes(plan::Type type);
+    uint64_t most_bytes() const noexcept { return most_bytes_; }
+
     /// Drops columns that no program uses until `bytes` bytes of them are gone. Returns how many.
     uint64_t drop(uint64_t bytes);
     /// Drops those of these files, or of all files if none is named.
@@ -121,6 +132,7 @@ class ColumnStore {
     std::mutex loading_;  // one column at a time, on all threads
     mutable std::mutex mutex_;
     Entries entries_;
+    std::map<Key, uint64_t> sizes_;  // of all that have been there
     uint64_t bytes_ = 0;
     uint64_t uses_ = 0;
     std::map<std::string, std::weak_ptr<TextDictionary>> dictionaries_;

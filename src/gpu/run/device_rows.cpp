@@ -50,6 +50,42 @@ void DeviceRows::add_text(size_t column, std::string_view text) {
     add_integer(column, static_cast<int64_t>(columns_[column].bytes.size()));
 }
 
+void DeviceRows::add_from(const DeviceRows& other, size_t column, int64_t row) {
+    const Column& from = other.columns_[column];
+    if (!from.valid[static_cast<size_t>(row)])
+        add_null(column);
+    else if (is_bytes(types_[column]))
+        add_text(column, text(from, row));
+    else
+        std::memcpy(add_value(column), from.values.data() + row * from.width,
+                    static_cast<size_t>(from.width));
+}
+
+void DeviceRows::append_bytes(size_t column, int64_t row, std::string& out) const {
+    const Column& from = columns_[column];
+    out += from.valid[static_cast<size_t>(row)] ? 'v' : 'n';
+    if (!from.valid[static_cast<size_t>(row)]) return;
+    if (!is_bytes(types_[column])) {
+        out.append(reinterpret_cast<const char*>(from.values.data() + row * from.width),
+                   static_cast<size_t>(from.width));
+        return;
+    }
+    const std::string_view value = text(from, row);
+    const uint64_t size = value.size();
+    out.append(reinterpret_cast<const char*>(&size), sizeof size);
+    out += value;
+}
+
+std::string_view DeviceRows::text(const Column& column, int64_t row) const {
+    const auto end_of = [&](int64_t of) {
+        int64_t end = 0;
+        if (of >= 0) std::memcpy(&end, column.values.data() + of * column.width, sizeof end);
+        return static_cast<size_t>(end);
+    };
+    const size_t begin = end_of(row - 1);
+    return std::string_view(column.bytes).substr(begin, end_of(row) - begin);
+}
+
 int64_t DeviceRows::fetch(std::span<exec::Vector> vectors) {
     const int64_t count = std::min<int64_t>(exec::kBatchRows, rows_ - next_);
     for (size_t c = 0; c < vectors.size(); ++c) {
@@ -61,17 +97,10 @@ int64_t DeviceRows::fetch(std::span<exec::Vector> vectors) {
             base::put_bit(column.validity.data(), i, column.valid[static_cast<size_t>(next_ + i)]);
         const uint8_t* from = column.values.data() + next_ * column.width;
         if (is_bytes(types_[c])) {
-            const auto end_of = [&](int64_t row) {
-                int64_t end = 0;
-                if (row >= 0)
-                    std::memcpy(&end, column.values.data() + row * column.width, sizeof end);
-                return end;
-            };
             for (int64_t i = 0; i < count; ++i) {
-                const int64_t begin = end_of(next_ + i - 1);
-                const column::BytesView view{
-                    reinterpret_cast<const uint8_t*>(column.bytes.data()) + begin,
-                    end_of(next_ + i) - begin};
+                const std::string_view value = text(column, next_ + i);
+                const column::BytesView view{reinterpret_cast<const uint8_t*>(value.data()),
+                                             static_cast<int64_t>(value.size())};
                 std::memcpy(column.batch.data() + i * width, &view, sizeof view);
             }
         } else if (count > 0) {

@@ -19,6 +19,7 @@ class DeviceRows : public exec::RowSource {
     explicit DeviceRows(std::vector<plan::Type> types);
 
     int64_t rows() const noexcept { return rows_; }
+    size_t columns() const noexcept { return columns_.size(); }
     int64_t fetch(std::span<exec::Vector> columns) override;
 
     void add_null(size_t column);
@@ -27,7 +28,12 @@ class DeviceRows : public exec::RowSource {
     void add_text(size_t column, std::string_view text);
     /// Returns room for one value that is not NULL, as plan::Physical says.
     uint8_t* add_value(size_t column);
+    /// Adds a value of another one's column of the same number and type.
+    void add_from(const DeviceRows& other, size_t column, int64_t row);
     void end_row() { ++rows_; }
+
+    /// Appends bytes that equal values have in common, and no others.
+    void append_bytes(size_t column, int64_t row, std::string& out) const;
 
   private:
     struct Column {
@@ -38,6 +44,8 @@ class DeviceRows : public exec::RowSource {
         base::Buffer batch;
         base::Buffer validity;
     };
+
+    std::string_view text(const Column& column, int64_t row) const;
 
     std::vector<Column> columns_;
     std::vector<plan::Type> types_;

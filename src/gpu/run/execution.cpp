@@ -5,6 +5,7 @@
 #include <cstring>
 #include <functional>
 #include <future>
+#include <numeric>
 #include <optional>
 
 #include <fmt/core.h>
@@ -62,8 +63,13 @@ class Run {
           lease_(context.device, context.pool),
           results_(lease_) {}
 
-    std::unique_ptr<DeviceRows> run(RunTimes* times) {
+    /// With `part` the groups go there, and the result is empty.
+    std::unique_ptr<DeviceRows> run(RunTimes* times, PartialGroups* part = nullptr) {
         const Clock::time_point begin = Clock::now();
+        if (part == nullptr) {
+            const std::vector<exec::TableSource> parts = parts_of_table();
+            if (parts.size() > 1) return run_in_parts(parts, times);
+        }
         with_marks_ = times != nullptr && times->wants_kernels;
         inner_times_.wants_kernels = false;
         inner_times_.wants_texts = times != nullptr && times->wants_texts;
@@ -92,11 +98,13 @@ class Run {
             for (const Loaded& loaded : modules_) launch(loaded);
             to = stream().mark();
             results_.fetch(arena_->first_results());
-            if (check_status() && (rows = groups_->collect(results_)) == nullptr) groups_->plan();
+            if (check_status() && (rows = groups_->collect(results_, part)) == nullptr)
+                groups_->plan();
             launched_.reset();
         }
         if (times != nullptr) {
             times->load = bound;
+            times->parts = 1;
             times->compile = compiled - bound;
             times->device = inner_times_.device + stream().elapsed(from, to);
             times->total = milliseconds_since(begin);
@@ -142,6 +150,104 @@ class Run {
 
     void check_watch() const {
         if (context_.watch != nullptr) context_.watch->check();
+    }
+
+    // --- tables larger than the device
+    // -----------------------------------------------------------------------------
+
+    // Cuts the probe side's table, between its files, into parts whose columns the device can hold
+    // while those of the part before are still there.
+    std::vector<exec::TableSource> parts_of_table() const {
+        const Pipeline& pipeline = program_.pipelines.back();
+        if (pipeline.inner >= 0) return {};
+        const exec::TableSource& table = inputs_.tables[static_cast<size_t>(pipeline.table)];
+        const std::vector<bool> used = used_slots().back();
+        std::vector<const Slot*> columns;
+        uint64_t width = 0;
+        for (size_t s = 0; s < used.size(); ++s) {
+            const Slot& slot = pipeline.slots[s];
+            if (slot.kind != Slot::Kind::kScan || !used[s] || !can_hold(slot.type)) continue;
+            columns.push_back(&slot);
+            width += ColumnStore::most_value_bytes(slot.type);
+        }
+        uint64_t rows = 0;
+        for (const exec::ScanFile& file : table.files)
+            rows += static_cast<uint64_t>(file.reader->row_count());
+        const uint64_t most = std::min(context_.most_bytes, context_.columns.most_bytes());
+        // Most tables are small, and have many files.
+        if (rows <= most / std::max<uint64_t>(1, width)) return {};
+        std::vector<uint64_t> bytes(table.files.size());
+        uint64_t least = 0;
+        for (const Slot* slot : columns) {
+            const std::vector<ColumnStore::Size> of =
+                context_.columns.sizes_of(table, slot->index, slot->type);
+            for (size_t i = 0; i < of.size(); ++i) {
+                bytes[i] += of[i].most;
+                least += of[i].least;
+            }
+        }
+        if (std::accumulate(bytes.begin(), bytes.end(), uint64_t{0}) <= most) return {};
+        // What may fit after all is known when it has been there once.
+        if (context_.only_prepared && least <= most)
+            throw NotPrepared{"columns are not on the device yet"};
+        if (context_.only_prepared) throw NotInKernels{"a table larger than the device"};
+        std::vector<exec::TableSource> parts;
+        uint64_t held = 0;
+        for (size_t i = 0; i < bytes.size(); ++i) {
+            if (parts.empty() || held + bytes[i] > most / 2) {
+                parts.emplace_back();
+                held = 0;
+            }
+            held += bytes[i];
+            parts.back().files.push_back(table.files[i]);
+        }
+        return parts;
+    }
+
+    std::unique_ptr<DeviceRows> run_in_parts(const std::vector<exec::TableSource>& parts,
+                                             RunTimes* times) {
+        const auto table = static_cast<size_t>(program_.pipelines.back().table);
+        // What is computed for build sides would be computed for each part.
+        if (!program_.inner.empty())
+            throw NotInKernels{"a table larger than the device, beside another aggregate"};
+        for (size_t i = 0; i + 1 < program_.pipelines.size(); ++i)
+            if (static_cast<size_t>(program_.pipelines[i].table) == table)
+                throw NotInKernels{"a table larger than the device, joined with itself"};
+        GroupMerger merger(aggregate_.output, aggregate_.group_keys.size());
+        exec::Inputs inputs = inputs_;
+        RunTimes all;
+        for (const exec::TableSource& part : parts) {
+            inputs.tables[table] = part;
+            std::string reason;
+            std::optional<Program> program = lower(aggregate_, &reason);
+            if (!program) throw NotInKernels{reason};
+            PartialGroups groups(first_types(aggregate_));
+            RunTimes took;
+            took.wants_kernels = times != nullptr && times->wants_kernels;
+            took.wants_texts = times != nullptr && times->wants_texts;
+            size_t number = number_;
+            Run(context_, std::move(*program), aggregate_, inputs, &number).run(&took, &groups);
+            merger.add(groups);
+            add_times(all, std::move(took));
+        }
+        all.parts = parts.size();
+        if (times != nullptr) *times = std::move(all);
+        return merger.rows();
+    }
+
+    static std::vector<plan::Type> first_types(const plan::Operator& aggregate) {
+        const auto keys = static_cast<std::ptrdiff_t>(aggregate.group_keys.size());
+        return {aggregate.output.begin(), aggregate.output.begin() + keys};
+    }
+
+    // Kernels and their shape are the last part's.
+    static void add_times(RunTimes& all, RunTimes took) {
+        took.load += all.load;
+        took.compile += all.compile;
+        took.device += all.device;
+        took.total += all.total;
+        took.texts.insert(took.texts.begin(), all.texts.begin(), all.texts.end());
+        all = std::move(took);
     }
 
     // --- columns

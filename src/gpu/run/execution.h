@@ -43,7 +43,10 @@ struct DeviceContext {
     KernelChoices choices = {};
     Tuning* tuning = nullptr;     ///< knows better choices; or null
     TextTables* texts = nullptr;  ///< those of other runs; or null
-    bool only_prepared = false;   ///< raises NotPrepared instead of loading and compiling
+    /// Of a probe side's columns that are on the device at once, besides what the store allows:
+    /// larger tables are gone through in parts, some files after others.
+    uint64_t most_bytes = UINT64_MAX;
+    bool only_prepared = false;  ///< raises NotPrepared instead of loading and compiling
     RunWatch* watch = nullptr;  ///< or null; looked at before each block of a file, and each kernel
     DevicePool* pool = nullptr;  ///< of that device, or null; keeps what runs use again
     /// Which build sides have several rows of a key, as duplicate_bit() says, for each aggregate of
@@ -75,6 +78,7 @@ struct RunTimes {
     double total = 0;
     std::vector<Launch> kernels;
     std::vector<std::string> texts;  ///< of the modules, in the order of their kernels
+    size_t parts = 1;                ///< that the probe side's table was cut into
     size_t shape = 0;                ///< of the last kernel: see Tuning
 };
 

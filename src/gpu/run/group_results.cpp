@@ -1,10 +1,8 @@
 // What comes back of groups.
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 
-#include "exec/aggregate/exact_sum.h"
 #include "gpu/codegen/expression_text.h"
 #include "gpu/run/groups.h"
 #include "gpu/runtime/group.h"
@@ -24,8 +22,16 @@ uint64_t part_of(uint64_t word, const GroupKey& key) {
 
 }  // namespace
 
-std::unique_ptr<DeviceRows> Groups::collect(Results& results) {
-    return table_.hashed.empty() ? collect_numbers(results) : collect_words(results);
+std::unique_ptr<DeviceRows> Groups::collect(Results& results, PartialGroups* partial) {
+    auto rows = std::make_unique<DeviceRows>(aggregate_.output);
+    DeviceRows& to = partial != nullptr ? partial->keys : *rows;
+    if (partial != nullptr) {
+        partial->results.clear();
+        for (const Result& result : results_) partial->results.push_back(result.made);
+    }
+    const bool all = table_.hashed.empty() ? collect_numbers(results, to, partial)
+                                           : collect_words(results, to, partial);
+    return all ? std::move(rows) : nullptr;
 }
 
 Groups::Words Groups::download_sums(Results& results, uint64_t groups) const {
@@ -60,12 +66,13 @@ bool Groups::count_parts(Results& results, std::vector<uint32_t>& counts, uint64
     return true;
 }
 
-std::unique_ptr<DeviceRows> Groups::collect_numbers(Results& results) {
+// False where there are more groups than planned; nothing has been added then.
+bool Groups::collect_numbers(Results& results, DeviceRows& rows, PartialGroups* partial) {
     std::vector<uint32_t> counts;
     uint64_t groups = 1;
     if (!count_parts(results, counts, groups)) {
         words_only_ = true;
-        return nullptr;
+        return false;
     }
     std::vector<uint8_t> seen(groups);
     const Words sums = download_sums(results, groups);
@@ -88,24 +95,23 @@ std::unique_ptr<DeviceRows> Groups::collect_numbers(Results& results) {
                                     : key_of(plan::make_column(part.slot, slot(part.slot).type),
                                              part.keys[0]);
     }
-    auto rows = std::make_unique<DeviceRows>(aggregate_.output);
     const bool always = table_.parts.empty() && !aggregate_.grouped;
     for (uint64_t g = 0; g < groups; ++g) {
         if (seen[g] == 0 && !always) continue;
-        put_parts(g, counts, keys, words, *rows);
-        put_results(sums, g, seen[g] != 0, *rows);
-        rows->end_row();
+        put_parts(g, counts, keys, words, rows);
+        put_results(sums, g, seen[g] != 0, rows, partial);
+        rows.end_row();
     }
-    return rows;
+    return true;
 }
 
-std::unique_ptr<DeviceRows> Groups::collect_words(Results& results) {
+bool Groups::collect_words(Results& results, DeviceRows& rows, PartialGroups* partial) {
     uint32_t count = 0;
     results.download(&count, table_.set_count, sizeof count);
     results.wait();
     if (count > table_.most) {
         grow();
-        return nullptr;
+        return false;
     }
     std::vector<uint64_t> words(count);
     Words sums = download_sums(results, count);
@@ -113,17 +119,16 @@ std::unique_ptr<DeviceRows> Groups::collect_words(Results& results) {
     results.wait();
     std::vector<bool> merged(count);
     if (merges_) merge(sums, words, merged);
-    auto rows = std::make_unique<DeviceRows>(aggregate_.output);
     for (uint32_t g = 0; g < count; ++g) {
         if (merged[g]) continue;
         for (const GroupKey& key : table_.hashed)
-            if (key.is_value()) put_key(key, part_of(words[g], key), *rows);
+            if (key.is_value()) put_key(key, part_of(words[g], key), rows);
         for (const GroupKey& key : table_.carried)
-            put_key(key, sums[static_cast<size_t>(key.word)][g], *rows);
-        put_results(sums, g, true, *rows);
-        rows->end_row();
+            put_key(key, sums[static_cast<size_t>(key.word)][g], rows);
+        put_results(sums, g, true, rows, partial);
+        rows.end_row();
     }
-    return rows;
+    return true;
 }
 
 // Adds groups of the same keys to the first of them.
@@ -154,48 +159,48 @@ void Groups::merge(Words& sums, const std::vector<uint64_t>& words,
     }
 }
 
-void Groups::put_results(const Words& sums, uint64_t group, bool seen, DeviceRows& rows) const {
+void Groups::put_results(const Words& sums, uint64_t group, bool seen, DeviceRows& rows,
+                         PartialGroups* partial) const {
+    for (size_t i = 0; i < results_.size(); ++i) {
+        const GroupState state = state_of(sums, group, seen, results_[i]);
+        const size_t column = aggregate_.group_keys.size() + i;
+        if (partial != nullptr)
+            partial->states.push_back(state);
+        else
+            put_result(results_[i].made, state, aggregate_.output[column], column, rows);
+    }
+}
+
+GroupState Groups::state_of(const Words& sums, uint64_t group, bool seen,
+                            const Result& result) const {
     const auto word = [&](int accumulator, int at = 0) {
         const Accumulator& of = table_.accumulators[static_cast<size_t>(accumulator)];
         return sums[static_cast<size_t>(of.word + at)][group];
     };
-    for (size_t i = 0; i < results_.size(); ++i) {
-        const Result& result = results_[i];
-        const size_t column = aggregate_.group_keys.size() + i;
-        if (result.kind == AggregateKind::kCount || result.kind == AggregateKind::kCountRows) {
-            rows.add_integer(column, static_cast<int64_t>(word(result.value)));
-            continue;
-        }
-        const auto count = static_cast<int64_t>(result.count >= 0 ? word(result.count) : 1);
-        if (!seen || count == 0) {
-            rows.add_null(column);
-            continue;
-        }
-        if (result.kind != AggregateKind::kSum && result.kind != AggregateKind::kAverage) {
-            const uint64_t largest = word(result.value);
-            rows.add_integer(column, result.least ? of_order_word<true>(largest)
-                                                  : of_order_word<false>(largest));
-            continue;
-        }
-        const Accumulator& of = table_.accumulators[static_cast<size_t>(result.value)];
-        __int128 sum = static_cast<int64_t>(word(result.value));
-        if (of.kind == Accumulator::Kind::kWideSum)
-            sum = static_cast<__int128>(
-                static_cast<unsigned __int128>(word(result.value, 1)) << 64 | word(result.value));
-        int scale = result.scale;
-        if (result.shown >= 0)
-            for (const auto shown = of_order_word<false>(word(result.shown)); scale > shown;
-                 --scale)
-                sum /= 10;
-        if (result.shown >= 0 && result.kind == AggregateKind::kSum) {
-            plan::Decimal value{0, scale};
-            exec::put_exact_sum(plan::make_numeric(plan::kMaxPrecision, 0), sum, 0, count,
-                                reinterpret_cast<uint8_t*>(&value.unscaled));
-            std::memcpy(rows.add_value(column), &value, sizeof value);
-            continue;
-        }
-        exec::put_exact_sum(aggregate_.output[column], sum, scale, count, rows.add_value(column));
+    GroupState state;
+    switch (result.made.kind) {
+        case AggregateKind::kCount:
+        case AggregateKind::kCountRows:
+            state.value = static_cast<int64_t>(word(result.value));
+            return state;
+        case AggregateKind::kSum:
+        case AggregateKind::kAverage:
+            state.value = static_cast<int64_t>(word(result.value));
+            if (table_.accumulators[static_cast<size_t>(result.value)].kind ==
+                Accumulator::Kind::kWideSum)
+                state.value = static_cast<__int128>(
+                    static_cast<unsigned __int128>(word(result.value, 1)) << 64 |
+                    word(result.value));
+            state.scale = result.scale;
+            if (result.shown >= 0)
+                state.shown = static_cast<int>(of_order_word<false>(word(result.shown)));
+            break;
+        default:
+            state.value = result.made.least ? of_order_word<true>(word(result.value))
+                                            : of_order_word<false>(word(result.value));
     }
+    state.count = !seen ? 0 : result.count >= 0 ? static_cast<int64_t>(word(result.count)) : 1;
+    return state;
 }
 
 void Groups::put_parts(uint64_t group, const std::vector<uint32_t>& counts,

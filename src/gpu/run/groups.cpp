@@ -339,7 +339,7 @@ void Groups::add_aggregate(const plan::Aggregate& call) {
     made.filter = call.filter;
     Expr argument = call.args.empty() ? Expr() : call.args[0];
     Result result;
-    result.kind = *kind;
+    result.made.kind = *kind;
     // Rows of the group whose argument is not NULL.
     const auto rows = [&](bool evaluate) {
         Accumulator counted;
@@ -368,6 +368,7 @@ void Groups::add_aggregate(const plan::Aggregate& call) {
                 shown.filter = call.filter;
                 shown.argument = parts->scale;
                 result.shown = add_accumulator(std::move(shown));
+                result.made.shows_scale = true;
                 argument = parts->value;
             } else if (!is_integer(type)) {
                 throw NotInKernels{"a sum of type " + plan::to_string(type)};
@@ -398,7 +399,7 @@ void Groups::add_aggregate(const plan::Aggregate& call) {
             made.kind = Accumulator::Kind::kLargest;
             made.least = *kind == AggregateKind::kMinimum || *kind == AggregateKind::kAnd;
             made.argument = argument;
-            result.least = made.least;
+            result.made.least = made.least;
             result.value = add_accumulator(std::move(made));
             if (may_have_none) result.count = rows(false);
             break;

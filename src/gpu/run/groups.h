@@ -14,6 +14,7 @@
 #include "gpu/run/bound_pipeline.h"
 #include "gpu/run/build_sides.h"
 #include "gpu/run/device_rows.h"
+#include "gpu/run/partial_groups.h"
 #include "gpu/run/results.h"
 #include "gpu/run/text_tables.h"
 
@@ -36,17 +37,17 @@ class Groups {
 
     /// Reads the groups back, when all kernels have run. Nothing if there were more than plan() had
     /// room for, and another plan() can do something about it; else raises NotInKernels.
-    std::unique_ptr<DeviceRows> collect(Results& results);
+    /// With `partial` they go there, and what is returned is empty.
+    std::unique_ptr<DeviceRows> collect(Results& results, PartialGroups* partial = nullptr);
 
   private:
     // What an aggregate's result is made of.
     struct Result {
-        exec::AggregateKind kind = exec::AggregateKind::kCount;
+        GroupResult made;
         int value = -1;  // accumulators
         int count = -1;  // of values, where there may be none in a group with rows
         int scale = 0;   // of the argument
         int shown = -1;  // accumulator of the largest scale of any value, where scales differ
-        bool least = false;
     };
     // Values by accumulator word and group.
     using Words = std::vector<std::vector<uint64_t>>;
@@ -80,15 +81,17 @@ class Groups {
     int add_accumulator(Accumulator made);
 
     bool count_parts(Results& results, std::vector<uint32_t>& counts, uint64_t& groups) const;
-    std::unique_ptr<DeviceRows> collect_numbers(Results& results);
-    std::unique_ptr<DeviceRows> collect_words(Results& results);
+    bool collect_numbers(Results& results, DeviceRows& rows, PartialGroups* partial);
+    bool collect_words(Results& results, DeviceRows& rows, PartialGroups* partial);
     Words download_sums(Results& results, uint64_t groups) const;
     void put_parts(uint64_t group, const std::vector<uint32_t>& counts,
                    const std::vector<GroupKey>& keys,
                    const std::vector<std::vector<uint64_t>>& words, DeviceRows& rows) const;
     void put_key(const GroupKey& key, uint64_t above, DeviceRows& rows) const;
     void put_field(int key, const GroupField& field, uint64_t word, DeviceRows& rows) const;
-    void put_results(const Words& sums, uint64_t group, bool seen, DeviceRows& rows) const;
+    void put_results(const Words& sums, uint64_t group, bool seen, DeviceRows& rows,
+                     PartialGroups* partial) const;
+    GroupState state_of(const Words& sums, uint64_t group, bool seen, const Result& result) const;
 
     const plan::Operator& aggregate_;
     std::vector<Bound>& bound_;
