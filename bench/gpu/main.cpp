@@ -100,6 +100,11 @@ double median(std::vector<double> values) {
     return values[values.size() / 2];
 }
 
+double milliseconds_since(std::chrono::steady_clock::time_point begin) {
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
+        .count();
+}
+
 struct Line {
     std::string name;
     double first = 0;    // the whole of the first run
@@ -139,11 +144,12 @@ class Bench {
         fmt::print("{:5} {:>6} {:>10} {:>10} {:>10} {:>10}\n", "query", "module", "compile ms",
                    "load ms", "text B", "cubin B");
         const auto rows = static_cast<double>(inputs_.tables[0].files[0].reader->row_count());
+        bool found = false;
         for (const SsbQuery& query : ssb_queries(rows)) {
             if (!options_.query.empty() && options_.query != query.name) continue;
+            found = true;
             DeviceContext context{device_, modules_, columns_};
             RunTimes times;
-            times.wants_texts = true;
             static_cast<void>(run_aggregate(context, query.aggregate, inputs_, &times));
             for (size_t i = 0; i < times.texts.size(); ++i) {
                 const auto [compiled, loaded, bytes] = compile(*nvrtc, times.texts[i]);
@@ -152,7 +158,8 @@ class Bench {
                            times.texts[i].size(), bytes);
             }
         }
-        return true;
+        if (!found) say_no_query();
+        return found;
     }
 
     bool run() {
@@ -182,7 +189,7 @@ class Bench {
             lines_.push_back(line);
         }
         if (lines_.empty()) {
-            fmt::print(stderr, "loom-gpu-bench: no query {}\n", options_.query);
+            say_no_query();
             return false;
         }
         fmt::print(
@@ -195,29 +202,28 @@ class Bench {
     }
 
   private:
+    void say_no_query() const {
+        fmt::print(stderr, "loom-gpu-bench: no query {}\n", options_.query);
+    }
+
     struct Compiled {
         double compiled = 0;  // milliseconds
         double loaded = 0;
         size_t bytes = 0;
     };
     Compiled compile(Compiler& compiler, const std::string& text) {
-        const auto since = [](auto begin) {
-            return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() -
-                                                             begin)
-                .count();
-        };
         Compiled result;
         std::vector<double> compiled;
         std::vector<double> loaded;
         for (int round = 0; round < options_.rounds; ++round) {
             auto begin = std::chrono::steady_clock::now();
             const std::string image = compiler.compile(text, options_.architecture);
-            compiled.push_back(since(begin));
+            compiled.push_back(milliseconds_since(begin));
             result.bytes = image.size();
             if (options_.host) continue;
             begin = std::chrono::steady_clock::now();
             const std::unique_ptr<Module> module = device_.load(base::as_bytes(image));
-            loaded.push_back(since(begin));
+            loaded.push_back(milliseconds_since(begin));
         }
         result.compiled = median(compiled);
         if (!loaded.empty()) result.loaded = median(loaded);
@@ -318,9 +324,7 @@ class Bench {
         if (options_.check) {
             const auto begin = std::chrono::steady_clock::now();
             line.right = found == rows_on_cpu(query.aggregate, inputs_, threads_);
-            line.cpu =
-                std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
-                    .count();
+            line.cpu = milliseconds_since(begin);
         }
         return line;
     }

@@ -155,8 +155,8 @@ class Run {
     // --- tables larger than the device
     // -----------------------------------------------------------------------------
 
-    // Cuts the probe side's table, between its files, into parts whose columns the device can hold
-    // while those of the part before are still there.
+    // Cuts the probe side's table, between its files, into parts whose columns take half of what
+    // the device can hold: build sides and other runs have columns too.
     std::vector<exec::TableSource> parts_of_table() const {
         const Pipeline& pipeline = program_.pipelines.back();
         if (pipeline.inner >= 0) return {};
