@@ -41,6 +41,17 @@ double milliseconds_since(Clock::time_point start) {
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
+// A LIMIT or OFFSET that no condition stands before is for the first rows of its source, as
+// PostgreSQL reads them. Up to this many are found by one worker, in that order.
+constexpr int64_t kMaxFirstRows = 1 << 17;
+
+bool takes_first_rows(const Pipeline& pipeline) {
+    if (pipeline.steps.empty() || pipeline.steps[0].kind != Step::Kind::kLimit) return false;
+    const Step& limit = pipeline.steps[0];
+    const bool takes_some = limit.count >= 0 || limit.offset > 0;
+    return takes_some && limit.offset <= kMaxFirstRows && limit.count <= kMaxFirstRows;
+}
+
 }  // namespace
 
 struct Query::State final : public Tasks {
@@ -160,8 +171,8 @@ Query::State::Run::Run(CompiledPipeline& pipeline, State& state)
     }
     const TableSource* table =
         p.table >= 0 ? &state.inputs.tables[static_cast<size_t>(p.table)] : nullptr;
-    const bool alone =
-        pipeline.ordered || p.host_rows >= 0 || (p.stored != nullptr && p.stored->sequential());
+    const bool alone = pipeline.ordered || p.host_rows >= 0 || takes_first_rows(p) ||
+                       (p.stored != nullptr && p.stored->sequential());
     int workers = alone ? 1 : state.crew.size();
     if (table != nullptr) {
         morsels.emplace(*table, workers);

@@ -17,6 +17,7 @@ extern "C" {
 #include "catalog/pg_inherits.h"
 #include "executor/executor.h"
 #include "jit/jit.h"
+#include "miscadmin.h"
 #include "optimizer/cost.h"
 #include "optimizer/planner.h"
 #include "utils/guc.h"
@@ -110,14 +111,31 @@ bool reads_arrow_table_maylongjmp(const RangeTblEntry* entry) {
     return false;
 }
 
-bool reads_arrow_maylongjmp(Node* node, void*) {
+bool reads_arrow_maylongjmp(Query* query);
+
+bool expression_reads_arrow_maylongjmp(Node* node, void*) {
     if (node == nullptr) return false;
-    if (IsA(node, RangeTblEntry))
-        return reads_arrow_table_maylongjmp(reinterpret_cast<RangeTblEntry*>(node));
-    if (IsA(node, Query))
-        return walk_query(reinterpret_cast<Query*>(node), reads_arrow_maylongjmp, nullptr,
-                          QTW_EXAMINE_RTES_BEFORE);
-    return walk_expression(node, reads_arrow_maylongjmp, nullptr);
+    if (IsA(node, Query)) return reads_arrow_maylongjmp(reinterpret_cast<Query*>(node));
+    return walk_expression(node, expression_reads_arrow_maylongjmp, nullptr);
+}
+
+// Looks at range tables, and at expressions only if queries are in them: every statement of a
+// session pays for this.
+bool reads_arrow_maylongjmp(Query* query) {
+    check_stack_depth();
+    const ListCell* cell;
+    foreach (cell, query->rtable) {
+        const RangeTblEntry* entry = lfirst_node(RangeTblEntry, cell);
+        if (entry->rtekind == RTE_SUBQUERY ? reads_arrow_maylongjmp(entry->subquery)
+                                           : reads_arrow_table_maylongjmp(entry))
+            return true;
+    }
+    foreach (cell, query->cteList) {
+        const auto* cte = lfirst_node(CommonTableExpr, cell);
+        if (expression_reads_arrow_maylongjmp(cte->ctequery, nullptr)) return true;
+    }
+    return query->hasSubLinks && walk_query(query, expression_reads_arrow_maylongjmp, nullptr,
+                                            QTW_IGNORE_RT_SUBQUERIES | QTW_IGNORE_CTE_SUBQUERIES);
 }
 
 struct Request {
@@ -204,7 +222,7 @@ PlannedStmt* plan_query(Query* query, const char* text, int options, ParamListIn
         const bool ours = g_enabled && query->commandType != CMD_UTILITY && pg_call([&] {
                               auto* node = reinterpret_cast<Node*>(query);
                               return g_shim ? reads_anything_maylongjmp(node, nullptr)
-                                            : reads_arrow_maylongjmp(node, nullptr);
+                                            : reads_arrow_maylongjmp(query);
                           });
         PlannedStmt* statement = ours ? plan_with_engine(request) : nullptr;
         if (statement != nullptr) return statement;

@@ -41,6 +41,9 @@ CLOSE c;
 COMMIT;
 SELECT k FROM sorted_p LIMIT 2;
 SELECT k FROM sorted_p OFFSET 49998;
+-- Without a condition, a LIMIT is for the first rows, whoever reads them.
+SELECT same('SELECT k, v + 1 FROM %t OFFSET 20000 LIMIT 3', 'sorted');
+SELECT same('SELECT sum(k) FROM (SELECT k FROM %t LIMIT 30000) s', 'sorted');
 -- Many restarts take no memory that grows.
 CREATE FUNCTION restart_memory(n int) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE bytes bigint;
