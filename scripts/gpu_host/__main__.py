@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from gpu_host import bench, test
+from gpu_host import bench, server, test
 
 
 def main():
@@ -16,6 +16,7 @@ def main():
     parser.add_argument("--random", type=int, default=2000, help="random queries")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--repetitions", type=int, default=7)
+    parser.add_argument("--formats", nargs="+", choices=server.FORMATS, default=server.FORMATS, help="of the bench")
     parser.add_argument("--out", default="gpu.json")
     options = parser.parse_args()
     options.scale = int(options.scale) if options.scale == int(options.scale) else options.scale

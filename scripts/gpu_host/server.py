@@ -50,10 +50,13 @@ def wait_for_device(seconds=60):
         time.sleep(0.5)
 
 
-def make_tables(kind, scale, folder):
-    """Makes tables of loom-datagen's `kind` as files of both formats; returns their schemas."""
+FORMATS = ("parquet", "arrow")
+
+
+def make_tables(kind, scale, folder, formats=FORMATS):
+    """Makes tables of loom-datagen's `kind` as files of each format; returns their schemas."""
     schemas = []
-    for form in ("parquet", "arrow"):
+    for form in formats:
         place = pathlib.Path(folder) / f"{kind}-{scale}" / form
         if not place.exists():
             place.mkdir(parents=True)
