@@ -46,10 +46,11 @@ double milliseconds_since(Clock::time_point start) {
 constexpr int64_t kMaxFirstRows = 1 << 17;
 
 bool takes_first_rows(const Pipeline& pipeline) {
-    if (pipeline.steps.empty() || pipeline.steps[0].kind != Step::Kind::kLimit) return false;
-    const Step& limit = pipeline.steps[0];
-    const bool takes_some = limit.count >= 0 || limit.offset > 0;
-    return takes_some && limit.offset <= kMaxFirstRows && limit.count <= kMaxFirstRows;
+    const auto first = std::ranges::find_if(
+        pipeline.steps, [](const Step& step) { return step.kind != Step::Kind::kCompute; });
+    if (first == pipeline.steps.end() || first->kind != Step::Kind::kLimit) return false;
+    const bool takes_some = first->count >= 0 || first->offset > 0;
+    return takes_some && first->offset <= kMaxFirstRows && first->count <= kMaxFirstRows;
 }
 
 }  // namespace

@@ -82,7 +82,9 @@ COMMIT;
 CREATE FUNCTION tells(n int) RETURNS bool LANGUAGE plpgsql IMMUTABLE COST 0.0001 AS
     $$BEGIN RAISE NOTICE 'seen: %', n; RETURN true; END$$;
 CREATE VIEW guarded WITH (security_barrier) AS SELECT id FROM six_p WHERE id % 3 = 0;
+SET pg_loom.threads = 1;
 SELECT count(*) FROM guarded WHERE tells(id);
+RESET pg_loom.threads;
 SELECT count(*) FROM explained('SELECT count(*) FROM guarded WHERE to_char(id, ''9'') = '' 3''') line WHERE line ~ 'postgres\(';
 -- Ended from within: by a timeout, in a function that the other threads wait for, then all is well.
 CREATE FUNCTION sleeps(n int) RETURNS int LANGUAGE plpgsql STABLE AS 'BEGIN PERFORM pg_sleep(n % 2); RETURN n; END';
