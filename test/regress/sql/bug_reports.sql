@@ -251,7 +251,7 @@ DROP FOREIGN TABLE linked;
 -- Decimals: more than 38 digits in a sum, a negative scale, constants of larger scale, joins of unequal scales.
 SELECT sum(n38), max(n38), avg(d2), sum(d2), sum(f38), max(f38) FROM limits_p;
 SELECT * FROM limits_p WHERE d2 = 1.005 OR n38 > 99999999999999999999999999999999999999 OR f38 = 1;
-SELECT id FROM limits_p WHERE d2 > 1.0000000000000000001 OR d2 < -0.999;
+SELECT id FROM limits_p WHERE d2 > 1.0000000000000000001 OR d2 < -0.999 ORDER BY id;
 SELECT same(query, 'limits') AS result, query FROM unnest(ARRAY['SELECT sum(n38), avg(n38), avg(d2), sum(f38), avg(f38) FROM %t',
     'SELECT n38 * n38, n38 / 7, n38 % 1000, round(d2, 1), d2::int, f38 * 2 FROM %t', 'SELECT id FROM %t WHERE n38 = 1e38 - 1',
     'SELECT id FROM %t WHERE f38 >= 0.99999999999999999999999999999999999999', 'SELECT stddev(n38), variance(f38), var_pop(d2) FROM %t',
