@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 
@@ -25,6 +26,14 @@ struct FileIdentity {
         return device == other.device && inode == other.inode && size == other.size &&
                mtime_ns == other.mtime_ns;
     }
+};
+
+/// What a reader has found out about a file and leaves with it for the next one that reads it.
+class FileNote {
+  public:
+    virtual ~FileNote() = default;
+    /// Returns the memory that it takes.
+    virtual uint64_t bytes() const noexcept = 0;
 };
 
 /// An open file. Thread safe. The descriptor is kept, so a rename over the path changes nothing
@@ -50,6 +59,17 @@ class File {
     /// Returns the descriptor, or -1 if there is none. It stays the file's.
     virtual int descriptor() const noexcept { return -1; }
 
+    /// Keeps a note as long as the file is open, or until another one or none comes in its place.
+    /// A note may refer to the file, and must not own it.
+    void keep_note(std::shared_ptr<const FileNote> note) {
+        const std::scoped_lock lock(note_mutex_);
+        note_.swap(note);
+    }
+    std::shared_ptr<const FileNote> note() const {
+        const std::scoped_lock lock(note_mutex_);
+        return note_;
+    }
+
     /// Adds to the count of data bytes that a reader took from the mapping.
     void count_mapped(uint64_t bytes) noexcept {
         bytes_read_.fetch_add(bytes, std::memory_order_relaxed);
@@ -61,6 +81,10 @@ class File {
     std::string path_;
     FileIdentity identity_;
     std::atomic<uint64_t> bytes_read_{0};
+
+  private:
+    mutable std::mutex note_mutex_;
+    std::shared_ptr<const FileNote> note_;
 };
 
 /// Opens a regular local file for reading. Raises kMissing, kDenied or kIo with the path; a

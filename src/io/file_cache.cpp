@@ -35,7 +35,19 @@ std::shared_ptr<File> FileCache::open(const std::string& path, size_t limit) {
     if (file == nullptr) file = open_local_file(path);
     if (limit > 0) files_.push_front(file);
     while (files_.size() > limit) files_.pop_back();
+    limit_notes();
     return file;
+}
+
+// Those of the files that were used last stay.
+void FileCache::limit_notes() {
+    uint64_t sum = 0;
+    for (const auto& file : files_) {
+        const std::shared_ptr<const FileNote> note = file->note();
+        if (note == nullptr) continue;
+        sum += note->bytes();
+        if (sum > kMostNotes) file->keep_note(nullptr);
+    }
 }
 
 }  // namespace loom::io

@@ -131,5 +131,27 @@ TEST(FileCache, LetsGoOfTheFileUsedLongestAgo) {
     for (const std::string& path : paths) unlink(path.c_str());
 }
 
+TEST(FileCache, KeepsNotesOfTheFilesUsedLast) {
+    struct Note final : FileNote {
+        uint64_t bytes() const noexcept override { return FileCache::kMostNotes / 2; }
+    };
+    const std::string paths[] = {scratch_path("a"), scratch_path("b"), scratch_path("c")};
+    FileCache cache;
+    for (const std::string& path : paths) {
+        auto sink = create_local_file(path);
+        sink->write(base::as_bytes(path));
+        sink->close();
+        cache.open(path, 3)->keep_note(std::make_shared<Note>());
+    }
+    const auto b = cache.open(paths[1], 3);
+    EXPECT_NE(b->note(), nullptr);
+    EXPECT_NE(cache.open(paths[2], 3)->note(), nullptr);
+    EXPECT_EQ(cache.open(paths[0], 3)->note(), nullptr);
+    EXPECT_NE(b->note(), nullptr);
+    b->keep_note(nullptr);
+    EXPECT_EQ(b->note(), nullptr);
+    for (const std::string& path : paths) unlink(path.c_str());
+}
+
 }  // namespace
 }  // namespace loom::io

@@ -174,14 +174,15 @@ class Dispatch {
     uint32_t blocks_ = 0;
 };
 
-// The build sides of one level, which probe those of lower levels only.
-void write_level(KernelFile& file, const std::vector<BuildPipeline>& builds, int level,
-                 const BlockLimits& limits, const KernelChoices& choices) {
+// Some build sides of one level, which probe those of lower levels only; by their numbers.
+KernelText write_some(const std::vector<BuildPipeline>& builds, const std::vector<size_t>& some,
+                      const BlockLimits& limits, const KernelChoices& choices) {
+    KernelFile file;
+    file.kernel.threads = std::min(limits.threads, kBuildThreads);
     Dispatch numbers(file);
     Dispatch keys(file);
     uint64_t status = 0;
-    for (size_t i = 0; i < builds.size(); ++i) {
-        if (builds[i].level != level) continue;
+    for (const size_t i : some) {
         const auto& [pipeline, data, made, of] = builds[i];
         status = data->status;
         const uint32_t blocks = std::min(data->shares, limits.blocks);
@@ -199,21 +200,32 @@ void write_level(KernelFile& file, const std::vector<BuildPipeline>& builds, int
         for (size_t k = look_ups; k < file.kernel.look_ups.size(); ++k)
             file.kernel.look_ups[k].pipeline = static_cast<int>(i);
     }
+    const int level = builds[some[0]].level;
     const std::string suffix = level == 0 ? "" : fmt::format("_level{}", level);
     numbers.finish("number_groups" + suffix, status);
     keys.finish("build" + suffix, status);
+    return file.finish();
 }
 
 }  // namespace
 
-KernelText write_builds(const std::vector<BuildPipeline>& builds, const BlockLimits& limits,
-                        const KernelChoices& choices) {
-    KernelFile file;
-    file.kernel.threads = std::min(limits.threads, kBuildThreads);
+std::vector<KernelText> write_builds(const std::vector<BuildPipeline>& builds,
+                                     const BlockLimits& limits, const KernelChoices& choices) {
+    std::vector<KernelText> texts;
     int levels = 0;
     for (const BuildPipeline& build : builds) levels = std::max(levels, build.level + 1);
-    for (int level = 0; level < levels; ++level) write_level(file, builds, level, limits, choices);
-    return file.finish();
+    for (int level = 0; level < levels; ++level) {
+        std::vector<size_t> small;
+        for (size_t i = 0; i < builds.size(); ++i) {
+            if (builds[i].level != level) continue;
+            if (builds[i].data->rows <= choices.few_rows)
+                small.push_back(i);
+            else
+                texts.push_back(write_some(builds, {i}, limits, choices));
+        }
+        if (!small.empty()) texts.push_back(write_some(builds, small, limits, choices));
+    }
+    return texts;
 }
 
 }  // namespace loom::gpu

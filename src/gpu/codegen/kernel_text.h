@@ -214,11 +214,13 @@ constexpr uint32_t duplicate_bit(size_t build) {
     return 1U << (build < 31 ? build : 31);
 }
 
-/// Writes the kernels that fill all build sides of a program: for each level one that numbers the
-/// groups, if there are any, then one that writes bitmaps, codes and values. Each deals with all
-/// build sides of its level at once.
-KernelText write_builds(const std::vector<BuildPipeline>& builds, const BlockLimits& limits,
-                        const KernelChoices& choices);
+/// Writes the kernels that fill all build sides of a program, module by module in the order in
+/// which they are to be launched: one that numbers the groups, if there are any, then one that
+/// writes bitmaps, codes and values. The small build sides of a level share a module and its
+/// kernels; each large one has its own, since NVRTC takes long for those, and compiles several at
+/// once.
+std::vector<KernelText> write_builds(const std::vector<BuildPipeline>& builds,
+                                     const BlockLimits& limits, const KernelChoices& choices);
 
 /// Writes the kernel that groups the rows of a pipeline whose sink is kAggregate.
 KernelText write_aggregate(const Pipeline& pipeline, const PipelineData& data,

@@ -530,7 +530,7 @@ class Run {
             }
             BlockLimits small = limits;
             small.shared_bytes = limits.shared_bytes / kBuildBlocks;
-            texts.push_back(write_builds(builds, small, context_.choices));
+            texts = write_builds(builds, small, context_.choices);
         }
         const auto write = [&](const KernelChoices& choices) {
             return write_aggregate(*last().pipeline, last().data, groups_->table(), limits,
@@ -554,7 +554,7 @@ class Run {
         }
     }
 
-    // Two texts are compiled at once: NVRTC uses one thread for each.
+    // All texts are compiled at once: NVRTC uses one thread for each.
     std::vector<std::shared_ptr<Module>> load_modules(const std::vector<KernelText>& texts) {
         std::vector<std::shared_ptr<Module>> modules;
         for (const KernelText& kernels : texts)
@@ -731,7 +731,7 @@ class Run {
     std::unique_ptr<Groups> groups_;
     std::vector<PlacedLookUp> look_ups_;
     std::vector<uint8_t> look_up_bytes_;
-    std::vector<Loaded> modules_;  // of the build sides, if there are any, and of the last pipeline
+    std::vector<Loaded> modules_;  // of the build sides, and of the last pipeline
     std::vector<Launch> launches_;
     bool with_marks_ = false;
     int cleared_ = 0;  // a mark

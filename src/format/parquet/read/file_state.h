@@ -14,7 +14,10 @@ namespace loom::parquet {
 /// An open file with its footer. Immutable after construction.
 struct FileState {
     FileState(std::shared_ptr<io::File> open_file, const format::OpenOptions& open_options)
-        : file(std::move(open_file)), options(open_options), footer(*file, options.budget) {}
+        : file(std::move(open_file)),
+          options(open_options),
+          shared_footer(Footer::of(*file, options.budget)),
+          footer(*shared_footer) {}
 
     std::string where() const { return fmt::format("file \"{}\"", file->path()); }
     std::string where(int64_t row_group, int column) const {
@@ -28,7 +31,8 @@ struct FileState {
 
     std::shared_ptr<io::File> file;
     format::OpenOptions options;
-    Footer footer;
+    std::shared_ptr<const Footer> shared_footer;  ///< also a note of the file
+    const Footer& footer;
 };
 
 using FileStatePtr = std::shared_ptr<const FileState>;

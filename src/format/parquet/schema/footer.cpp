@@ -42,8 +42,22 @@ bool may_use_mapping(uint64_t size, uint64_t length) noexcept {
 
 }  // namespace
 
-Footer::Footer(io::File& file, base::MemoryBudget* budget) : file_(file), buffer_(budget) {
-    read_bytes();
+std::shared_ptr<const Footer> Footer::of(io::File& file, base::MemoryBudget* budget) {
+    if (auto known = std::dynamic_pointer_cast<const Footer>(file.note())) return known;
+    auto made = std::make_shared<const Footer>(file, budget);
+    if (made->bytes() <= kMostKept) file.keep_note(made);
+    return made;
+}
+
+uint64_t Footer::bytes() const noexcept {
+    uint64_t sum = buffer_.size() + row_groups_.capacity() * sizeof(RowGroup) +
+                   chunk_offsets_.capacity() * sizeof(uint32_t);
+    for (const Leaf& leaf : schema_.leaves) sum += sizeof leaf + leaf.path.size();
+    return sum;
+}
+
+Footer::Footer(io::File& file, base::MemoryBudget* budget) : file_(file) {
+    read_bytes(budget);
     CompactReader in(bytes_);
     parse(in);
     for (const RowGroup& group : row_groups_) {
@@ -54,7 +68,7 @@ Footer::Footer(io::File& file, base::MemoryBudget* budget) : file_(file), buffer
 }
 
 // Finds the footer's bytes, without the trailer.
-void Footer::read_bytes() {
+void Footer::read_bytes(base::MemoryBudget* budget) {
     const uint64_t size = file_.size();
     if (size < kTrailer + 4) base::corrupt("{} bytes are too few for a Parquet file", size);
     const uint64_t tail = std::min(size, kFirstRead);
@@ -78,7 +92,7 @@ void Footer::read_bytes() {
             return;
         }
     }
-    buffer_.release();
+    buffer_ = base::Buffer(length > kMostKept ? budget : nullptr);
     buffer_.resize_discarding(length);
     file_.read_at(data_end_, {buffer_.data(), length});
     bytes_ = buffer_.span();

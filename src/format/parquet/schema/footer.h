@@ -1,6 +1,7 @@
 #pragma once
 // The footer of a file: schema now, row groups indexed, column chunks decoded when asked for.
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -25,16 +26,22 @@ struct RowGroup {
 /// Keeps the footer's bytes and the position of each column chunk in them. Opening skips over the
 /// chunks (10 to 100 ns each, see LayoutCache); decoding one takes about 0.2 us, less than a lock
 /// and a hash map would, so that decoded chunks are not kept. Thread safe once read.
-class Footer {
+class Footer final : public io::FileNote {
   public:
     /// The order of a leaf's bounds: as its type orders values, IEEE 754's total order, one that is
     /// not known here, or not stated at all.
     enum class Order : uint8_t { kUnstated, kType, kTotal, kOther };
 
-    /// Reads and indexes the footer of `file`, which must outlive it. Raises kCorrupt, or
-    /// kUnsupported if it is encrypted.
+    /// Reads and indexes the footer of `file`, which must outlive it. Only a copy of more than
+    /// kMostKept bytes counts against the budget. Raises kCorrupt, or kUnsupported if it is
+    /// encrypted.
     Footer(io::File& file, base::MemoryBudget* budget);
+    /// Returns the footer that the file has as its note, or a new one, which becomes its note
+    /// unless it is large.
+    static std::shared_ptr<const Footer> of(io::File& file, base::MemoryBudget* budget);
+    static constexpr uint64_t kMostKept = uint64_t{8} << 20;
 
+    uint64_t bytes() const noexcept override;
     const SchemaTree& schema() const noexcept { return schema_; }
     const std::vector<RowGroup>& row_groups() const noexcept { return row_groups_; }
     int64_t row_count() const noexcept { return row_count_; }
@@ -49,7 +56,7 @@ class Footer {
     std::vector<RowOrder> row_order(int64_t row_group) const;
 
   private:
-    void read_bytes();
+    void read_bytes(base::MemoryBudget* budget);
     void parse(thrift::CompactReader& in);
     void read_row_groups(thrift::CompactReader& in, uint32_t count);
     RowGroup read_row_group(thrift::CompactReader& in, thrift::LayoutCache& layouts);
