@@ -1,7 +1,7 @@
 -- Devices that run parts of queries.
 
 CREATE FUNCTION loom.gpu_devices()
-    RETURNS TABLE (name text, architecture text, memory bigint, free bigint, columns bigint,
+    RETURNS TABLE (number int, name text, architecture text, memory bigint, free bigint, columns bigint,
                    problem text)
     LANGUAGE c STRICT AS 'MODULE_PATHNAME', 'loom_gpu_devices';
 COMMENT ON FUNCTION loom.gpu_devices() IS 'what the view gpu_devices shows';
@@ -12,8 +12,8 @@ COMMENT ON VIEW loom.gpu_devices
 GRANT SELECT ON loom.gpu_devices TO PUBLIC;
 
 CREATE FUNCTION loom.gpu_cache()
-    RETURNS TABLE (path text, "column" text, type text, encoding text, rows bigint, bytes bigint,
-                   uses bigint, idle_seconds float8, in_use boolean)
+    RETURNS TABLE (device int, path text, "column" text, type text, encoding text, rows bigint,
+                   bytes bigint, uses bigint, idle_seconds float8, in_use boolean)
     LANGUAGE c STRICT AS 'MODULE_PATHNAME', 'loom_gpu_cache';
 COMMENT ON FUNCTION loom.gpu_cache() IS 'what the view gpu_cache shows';
 REVOKE EXECUTE ON FUNCTION loom.gpu_cache() FROM PUBLIC;
@@ -50,7 +50,7 @@ DECLARE
     wanted name;
     trouble text;
 BEGIN
-    SELECT d.problem INTO trouble FROM loom.gpu_devices() d;
+    SELECT d.problem INTO trouble FROM loom.gpu_devices() d LIMIT 1;
     IF trouble IS NOT NULL THEN
         RAISE EXCEPTION 'no GPU to load columns to: %', trouble
             USING ERRCODE = 'object_not_in_prerequisite_state';

@@ -31,6 +31,8 @@ TEST(Execution, RandomStarsAreAsOnTheCpu) {
     const fs::path directory =
         fs::temp_directory_path() / ("loom-gpu-stars-" + std::to_string(getpid()));
     ModuleCache modules(*opened.device, *opened.compiler, {});
+    const PlanDevice second = open_plan_device();
+    ModuleCache second_modules(*second.device, *second.compiler, {});
     std::map<std::string, int> refused;
     int faults = 0;
     int in_parts = 0;
@@ -58,6 +60,7 @@ TEST(Execution, RandomStarsAreAsOnTheCpu) {
         const Star star = make_star(maker, directory);
         SCOPED_TRACE(plan::to_text(star.aggregate));
         ColumnStore columns(*opened.device, 2);
+        ColumnStore second_columns(*second.device, 2);
         DeviceContext context{*opened.device, modules, columns};
         // Memory of other runs as well as fresh one, of which the host finds reads beyond the end.
         if (seed % 2 == 0) context.pool = &pool;
@@ -70,7 +73,18 @@ TEST(Execution, RandomStarsAreAsOnTheCpu) {
         std::string fault;
         RunTimes times;
         try {
-            rows = run_aggregate(context, star.aggregate, star.inputs, &times);
+            // Or by two devices, each with some of the files.
+            std::vector<DeviceContext> devices = {context};
+            if (seed % 5 == 0) {
+                devices.push_back({*second.device, second_modules, second_columns});
+                devices[1].number = 1;
+                devices[1].choices = context.choices;
+                for (DeviceContext& device : devices) {
+                    device.most_bytes = UINT64_MAX;
+                    device.spread_bytes = 1;
+                }
+            }
+            rows = run_aggregate(devices, star.aggregate, star.inputs, &times);
             texts.insert(times.texts.begin(), times.texts.end());
             in_parts += times.parts > 1 ? 1 : 0;
             std::string all;

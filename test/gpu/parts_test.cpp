@@ -4,6 +4,10 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "compare.h"
 #include "exec/fault.h"
@@ -188,6 +192,71 @@ TEST_F(Parts, WhatFitsAfterAllIsReadyOnceItHasBeenThere) {
     DeviceContext narrow{*opened_.device, *modules_, none};
     narrow.only_prepared = true;
     EXPECT_THROW(run_aggregate(narrow, query, inputs_, &times), NotInKernels);
+}
+
+TEST_F(Parts, SeveralDevicesTakeFilesEach) {
+    constexpr size_t kDevices = 3;
+    struct One {
+        explicit One(PlanDevice made)
+            : opened(std::move(made)),
+              modules(*opened.device, *opened.compiler, ModuleCacheOptions()),
+              columns(*opened.device, 2) {}
+        PlanDevice opened;
+        ModuleCache modules;
+        ColumnStore columns;
+        Turns turns{1};
+    };
+    std::vector<std::unique_ptr<One>> ones;
+    for (size_t i = 0; i < kDevices; ++i) ones.push_back(std::make_unique<One>(open_plan_device()));
+    const plan::Operator query =
+        aggregate({plan::make_column(0, kInt4), plan::make_column(2, kText)}, all_calls());
+    const auto expected = rows_on_cpu(query, inputs_);
+    std::vector<uint64_t> held;
+    RunWatch watch;
+    for (size_t first = 0; first < kDevices; ++first) {
+        std::vector<DeviceContext> devices;
+        std::vector<uint32_t> duplicates;
+        for (size_t i = 0; i < kDevices; ++i) {
+            One& one = *ones[(first + i) % kDevices];
+            DeviceContext& device =
+                devices.emplace_back(DeviceContext{*one.opened.device, one.modules, one.columns});
+            device.number = (first + i) % kDevices;
+            device.spread_bytes = 1;
+            device.turns = &one.turns;
+            device.watch = &watch;
+            device.duplicates = &duplicates;
+            // What is there once stays where it is, whoever is first.
+            device.only_prepared = first > 0;
+        }
+        RunTimes times;
+        const auto rows = run_aggregate(devices, query, inputs_, &times);
+        EXPECT_EQ(rows_of(*rows, query.output.size()), expected);
+        EXPECT_EQ(times.parts, kDevices);
+        std::vector<uint64_t> now;
+        for (const auto& one : ones) {
+            now.push_back(one->columns.bytes());
+            EXPECT_GT(now.back(), 0U);
+            EXPECT_EQ(one->turns.busy(), 0);
+        }
+        if (first == 0) held = now;
+        EXPECT_EQ(now, held);
+        // No file is on two of them.
+        std::set<std::string> files;
+        for (const auto& one : ones) {
+            std::set<std::string> of;
+            for (const ColumnStore::Held& column : one->columns.list()) of.insert(column.path);
+            for (const std::string& path : of) EXPECT_TRUE(files.insert(path).second) << path;
+        }
+        for (const auto& launched : watch.launched) EXPECT_EQ(launched, 0);
+    }
+    // What one device does alone, it does.
+    std::vector<DeviceContext> devices;
+    for (const auto& one : ones)
+        devices.push_back({*one->opened.device, one->modules, one->columns});
+    RunTimes times;
+    const auto rows = run_aggregate(devices, query, inputs_, &times);
+    EXPECT_EQ(rows_of(*rows, query.output.size()), expected);
+    EXPECT_EQ(times.parts, 1U);
 }
 
 TEST_F(Parts, SumsOfPartsMayNeedMoreThanPartsDo) {

@@ -27,10 +27,16 @@ using std::chrono::milliseconds;
 // A service, and one who asks it.
 class Asked {
   public:
-    Asked(const FaultPlan& faults, Compiler& compiler, const ServiceOptions& options)
+    /// The faults are those of the last of `devices` devices.
+    Asked(const FaultPlan& faults, Compiler& compiler, const ServiceOptions& options,
+          size_t devices = 1)
         : device_(open_host_device(), faults) {
+        std::vector<Device*> all;
+        while (all.size() + 1 < devices)
+            all.push_back(others_.emplace_back(open_host_device()).get());
+        all.push_back(&device_);
         try {
-            service_ = std::make_unique<Service>(device_, compiler, options);
+            service_ = std::make_unique<Service>(all, compiler, options);
         } catch (const DeviceError&) {
             return;  // loom-gpud could not begin
         }
@@ -61,6 +67,7 @@ class Asked {
     }
 
   private:
+    std::vector<std::unique_ptr<Device>> others_;
     FaultyDevice device_;
     std::unique_ptr<Service> service_;
     std::thread serving_;
@@ -126,13 +133,13 @@ class ServiceFaults : public testing::Test {
 
     // Asks three times with one call of a kind failing: the first, the second, and so on, until all
     // go well. Returns how many did not.
-    static int fail_one_by_one(int64_t FaultPlan::*kind, int64_t step) {
+    static int fail_one_by_one(int64_t FaultPlan::*kind, int64_t step, size_t devices = 1) {
         int failed = 0;
         for (int64_t n = 1;; n += step) {
             SCOPED_TRACE(n);
             FaultPlan faults;
             faults.*kind = n;
-            Asked asked(faults, *compiler_, options_);
+            Asked asked(faults, *compiler_, options_, devices);
             if (!asked.has_begun()) {
                 ++failed;
                 continue;
@@ -173,6 +180,28 @@ class ServiceFaults : public testing::Test {
     static inline std::string request_;
     static inline std::vector<std::string> expected_;
 };
+
+// One device of two takes a part of the rows, and fails.
+TEST_F(ServiceFaults, ADeviceOfTwo) {
+    options_.spread_bytes = 1;
+    const std::string path = (directory_ / "second.parquet").string();
+    const std::vector<exec::ScanFile> files = star_.inputs.tables[0].files;
+    const std::string request = request_;
+    const auto expected = expected_;
+    // The same rows once more.
+    fs::copy_file(files[0].reader->file().path(), path);
+    exec::ScanFile& second = star_.inputs.tables[0].files.emplace_back(files[0]);
+    second.reader = format::open_table(io::open_local_file(path), {});
+    make_request();
+    expected_ = rows_on_cpu(star_.aggregate, star_.inputs);
+    EXPECT_GT(fail_one_by_one(&FaultPlan::launch, 2, 2), 0);
+    EXPECT_GT(fail_one_by_one(&FaultPlan::call, 25, 2), 0);
+    fail_one_by_one(&FaultPlan::allocation, 8, 2);
+    options_.spread_bytes = DeviceContext::kSpreadBytes;
+    star_.inputs.tables[0].files = files;
+    request_ = request;
+    expected_ = expected;
+}
 
 // A file that cannot be read now may be read later; only what kernels cannot do is so for good.
 TEST_F(ServiceFaults, FilesThatAreReadableAgain) {

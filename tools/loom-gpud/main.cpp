@@ -13,6 +13,7 @@
 #include <string_view>
 #include <system_error>
 #include <thread>
+#include <vector>
 
 #include <fmt/core.h>
 #include <getopt.h>
@@ -40,7 +41,8 @@ Usage:
 Options:
       --socket=PATH       listens there
       --device=cuda|host  what runs them (default cuda); host is the processor, for tests
-      --ordinal=NUMBER    which of CUDA's devices (default 0)
+      --ordinal=NUMBER    only that one of CUDA's devices (default: all that are like the first)
+      --copies=NUMBER     uses each device as if it were so many, for tests (default 1)
       --cache=FOLDER      keeps compiled kernels there
       --threads=NUMBER    threads that read files (default: as many as there are cores)
   -V, --version           output version information, then exit
@@ -50,10 +52,14 @@ Exit status: 0 if it was told to end, 1 if it could not begin, 2 for wrong usage
 lost, 4 if there is none.
 )";
 
+// With copies, tables of tests are large ones.
+constexpr uint64_t kTestSpread = 64 * 1024;
+
 struct Options {
     std::string socket;
     bool host = false;
-    int ordinal = 0;
+    int ordinal = -1;  // all
+    int copies = 1;
     std::string cache;
     int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 };
@@ -71,11 +77,15 @@ int number(const char* text, int least) {
 }
 
 Options parse(int argc, char** argv) {
-    static const option kOptions[] = {
-        {"socket", required_argument, nullptr, 's'},  {"device", required_argument, nullptr, 'd'},
-        {"ordinal", required_argument, nullptr, 'o'}, {"cache", required_argument, nullptr, 'c'},
-        {"threads", required_argument, nullptr, 't'}, {"version", no_argument, nullptr, 'V'},
-        {"help", no_argument, nullptr, '?'},          {nullptr, 0, nullptr, 0}};
+    static const option kOptions[] = {{"socket", required_argument, nullptr, 's'},
+                                      {"device", required_argument, nullptr, 'd'},
+                                      {"ordinal", required_argument, nullptr, 'o'},
+                                      {"cache", required_argument, nullptr, 'c'},
+                                      {"copies", required_argument, nullptr, 'n'},
+                                      {"threads", required_argument, nullptr, 't'},
+                                      {"version", no_argument, nullptr, 'V'},
+                                      {"help", no_argument, nullptr, '?'},
+                                      {nullptr, 0, nullptr, 0}};
     Options options;
     opterr = 0;
     for (int c; (c = getopt_long(argc, argv, "V?", kOptions, nullptr)) != -1;) {
@@ -90,6 +100,11 @@ Options parse(int argc, char** argv) {
                 break;
             case 'o':
                 options.ordinal = number(optarg, 0);
+                break;
+            case 'n':
+                options.copies = number(optarg, 1);
+                if (options.copies > static_cast<int>(kMostDevices))
+                    refuse_usage(fmt::format("more than {} copies", kMostDevices));
                 break;
             case 'c':
                 options.cache = optarg;
@@ -120,14 +135,21 @@ void end(int) {
     told_to_end = true;
 }
 
-[[noreturn]] void serve(const Options& options, Device& device, Compiler& compiler) {
+[[noreturn]] void serve(const Options& options, const std::vector<Device*>& devices,
+                        Compiler& compiler) {
+    ServiceOptions wanted;
+    wanted.cache = options.cache;
+    wanted.threads = options.threads;
     // Kernels of the host's own processor are for tests: they need not be fast.
-    Service service(device, compiler,
-                    {.cache = options.cache, .threads = options.threads, .tune = !options.host});
+    wanted.tune = !options.host;
+    wanted.column_share /= options.copies;
+    if (options.copies > 1) wanted.spread_bytes = kTestSpread;
+    Service service(devices, compiler, wanted);
     const int listening = listen_at(options.socket);
     ::unlink(problem_path(options.socket).c_str());
-    fmt::print(stderr, "loom-gpud: {} ({}) at {}\n", device.facts().name,
-               device.facts().architecture, options.socket);
+    for (const Device* device : devices)
+        fmt::print(stderr, "loom-gpud: {} ({}) at {}\n", device->facts().name,
+                   device->facts().architecture, options.socket);
     while (!told_to_end && !service.lost()) {
         pollfd waited{listening, POLLIN, 0};
         if (::poll(&waited, 1, 200) <= 0) continue;
@@ -162,21 +184,39 @@ void tell(const Options& options, const char* problem) {
     std::ofstream(problem_path(options.socket)) << problem << "\n";
 }
 
+// Which of CUDA's devices work together: kernels and parts are made for all of them alike.
+std::vector<int> ordinals(const Options& options) {
+    if (options.ordinal >= 0) return {options.ordinal};
+    std::string reason;
+    const std::vector<DeviceFacts> all = cuda_devices(&reason);
+    if (all.empty()) throw DeviceError(DeviceError::Kind::kAbsent, reason);
+    std::vector<int> alike;
+    for (size_t i = 0; i < all.size(); ++i)
+        if (all[i].name == all[0].name) alike.push_back(static_cast<int>(i));
+    return alike;
+}
+
 // Returns the status to end with where it could not begin.
 int run(const Options& options) {
     std::signal(SIGTERM, end);
     std::signal(SIGINT, end);
     std::string reason;
     try {
+        std::vector<std::unique_ptr<Device>> devices;
+        std::vector<Device*> used;
+        const auto add = [&](const auto& open) {
+            for (int copy = 0; copy < options.copies && used.size() < kMostDevices; ++copy)
+                used.push_back(devices.emplace_back(open()).get());
+        };
         if (options.host) {
-            const std::unique_ptr<Device> device = open_host_device();
+            add([] { return open_host_device(); });
             const auto compiler = checked(make_host_compiler(&reason), reason);
-            serve(options, *device, *compiler);
+            serve(options, used, *compiler);
         }
-        const std::unique_ptr<Device> device = open_cuda_device(options.ordinal);
-        const int driver = device->facts().driver_version;
+        for (const int ordinal : ordinals(options)) add([&] { return open_cuda_device(ordinal); });
+        const int driver = used[0]->facts().driver_version;
         const auto compiler = checked(make_nvrtc_compiler(&reason, driver), reason);
-        serve(options, *device, *compiler);
+        serve(options, used, *compiler);
     } catch (const DeviceError& error) {
         tell(options, error.what());
         return error.kind() == DeviceError::Kind::kAbsent ? kDeviceAbsent : 1;

@@ -1,8 +1,10 @@
 #include "gpu/memory/column_store.h"
 
 #include <algorithm>
+#include <climits>
 #include <filesystem>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include <fmt/core.h>
@@ -379,6 +381,27 @@ std::vector<ColumnStore::Held> ColumnStore::list() const {
         held.in_use = entry.column.use_count() > 1;
     }
     return result;
+}
+
+uint64_t ColumnStore::bytes_of(const exec::TableSource& table) const {
+    uint64_t sum = 0;
+    const std::scoped_lock lock(mutex_);
+    if (entries_.empty()) return 0;
+    for (const exec::ScanFile& file : table.files) {
+        const io::FileIdentity& identity = file.reader->file().identity();
+        const auto version = [](const auto& of) {
+            return std::tuple(of.device, of.inode, of.size, of.mtime_ns);
+        };
+        const Key first{.device = identity.device,
+                        .inode = identity.inode,
+                        .size = identity.size,
+                        .mtime_ns = identity.mtime_ns,
+                        .field = INT_MIN};
+        for (auto at = entries_.lower_bound(first);
+             at != entries_.end() && version(at->first) == version(identity); ++at)
+            sum += at->second.column->bytes;
+    }
+    return sum;
 }
 
 uint64_t ColumnStore::bytes() const {

@@ -78,6 +78,8 @@ class ColumnStore {
         bool in_use = false;
     };
     std::vector<Held> list() const;
+    /// Returns how many bytes there are of a table's files.
+    uint64_t bytes_of(const exec::TableSource& table) const;
     uint64_t bytes() const;
 
   private:

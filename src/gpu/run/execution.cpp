@@ -5,6 +5,7 @@
 #include <cstring>
 #include <functional>
 #include <future>
+#include <mutex>
 #include <numeric>
 #include <optional>
 
@@ -50,26 +51,30 @@ constexpr uint64_t kLookUpRoom = 64 * 1024;
 
 class Run {
   public:
-    /// `runs` counts the aggregates of all.
-    Run(DeviceContext& context, Program program, const plan::Operator& aggregate,
+    /// `runs` counts the aggregates of all. Of several devices the first is this run's own.
+    Run(std::span<DeviceContext> devices, Program program, const plan::Operator& aggregate,
         const exec::Inputs& inputs, size_t* runs)
-        : context_(context),
+        : devices_(devices),
+          context_(devices[0]),
           program_(std::move(program)),
           aggregate_(aggregate),
           inputs_(inputs),
           runs_(runs),
           number_((*runs)++),
-          texts_(context.texts != nullptr ? *context.texts : own_texts_),
-          lease_(context.device, context.pool),
-          results_(lease_) {}
+          texts_(context_.texts != nullptr ? *context_.texts : own_texts_) {}
+
+    std::unique_ptr<DeviceRows> run(RunTimes* times) {
+        const std::vector<exec::TableSource> parts = parts_of_table();
+        if (parts.size() > 1) return run_in_parts(parts, times);
+        const Turns::Hold turn(number_ == 0 ? context_.turns : nullptr);
+        return run_whole(times, nullptr);
+    }
 
     /// With `part` the groups go there, and the result is empty.
-    std::unique_ptr<DeviceRows> run(RunTimes* times, PartialGroups* part = nullptr) {
+    std::unique_ptr<DeviceRows> run_whole(RunTimes* times, PartialGroups* part) {
         const Clock::time_point begin = Clock::now();
-        if (part == nullptr) {
-            const std::vector<exec::TableSource> parts = parts_of_table();
-            if (parts.size() > 1) return run_in_parts(parts, times);
-        }
+        lease_.emplace(context_.device, context_.pool);
+        results_.emplace(*lease_);
         with_marks_ = times != nullptr && times->wants_kernels;
         inner_times_.wants_kernels = false;
         inner_times_.wants_texts = times != nullptr && times->wants_texts;
@@ -90,15 +95,15 @@ class Run {
             prepare();
             compiled = milliseconds_since(begin);
             check_watch();
-            launched_.emplace(context_.watch);
+            launched_.emplace(context_);
             upload_inputs();
             from = stream().mark();
             arena_->clear(stream());
             if (with_marks_) cleared_ = stream().mark();
             for (const Loaded& loaded : modules_) launch(loaded);
             to = stream().mark();
-            results_.fetch(arena_->first_results());
-            if (check_status() && (rows = groups_->collect(results_, part)) == nullptr)
+            results_->fetch(arena_->first_results());
+            if (check_status() && (rows = groups_->collect(*results_, part)) == nullptr)
                 groups_->plan();
             launched_.reset();
         }
@@ -117,18 +122,20 @@ class Run {
   private:
     // Says for as long as it lives that the device works.
     struct Launched {
-        explicit Launched(RunWatch* of) : watch(of) {
-            if (watch != nullptr) watch->launched = Clock::now().time_since_epoch().count();
+        explicit Launched(const DeviceContext& context)
+            : since(context.watch != nullptr ? &context.watch->launched.at(context.number)
+                                             : nullptr) {
+            if (since != nullptr) *since = Clock::now().time_since_epoch().count();
         }
         ~Launched() {
-            if (watch != nullptr) watch->launched = 0;
+            if (since != nullptr) *since = 0;
         }
         Launched(const Launched&) = delete;
         Launched& operator=(const Launched&) = delete;
-        RunWatch* watch;
+        std::atomic<Clock::rep>* since;
     };
 
-    Stream& stream() { return lease_.stream(); }
+    Stream& stream() { return lease_->stream(); }
 
     void add_kernels(RunTimes& times) {
         int mark = cleared_;
@@ -152,11 +159,22 @@ class Run {
         if (context_.watch != nullptr) context_.watch->check();
     }
 
-    // --- tables larger than the device
+    // --- tables in parts
     // -----------------------------------------------------------------------------
 
-    // Cuts the probe side's table, between its files, into parts whose columns take half of what
-    // the device can hold: build sides and other runs have columns too.
+    // Why the rows of the probe side cannot be gone through in parts, or nothing.
+    std::optional<std::string_view> why_whole() const {
+        // What is computed for build sides would be computed for each part.
+        if (!program_.inner.empty()) return "beside another aggregate";
+        const std::vector<Pipeline>& all = program_.pipelines;
+        for (size_t i = 0; i + 1 < all.size(); ++i)
+            if (all[i].table == all.back().table) return "joined with itself";
+        return std::nullopt;
+    }
+
+    // Cuts the probe side's table, between its files: among several devices into one part for each
+    // if it is large, else into parts whose columns take half of what a device can hold, since
+    // build sides and other runs have columns too.
     std::vector<exec::TableSource> parts_of_table() const {
         const Pipeline& pipeline = program_.pipelines.back();
         if (pipeline.inner >= 0) return {};
@@ -173,24 +191,23 @@ class Run {
         uint64_t rows = 0;
         for (const exec::ScanFile& file : table.files)
             rows += static_cast<uint64_t>(file.reader->row_count());
-        const uint64_t most = std::min(context_.most_bytes, context_.columns.most_bytes());
+        uint64_t most = UINT64_MAX;
+        for (const DeviceContext& device : devices_)
+            most = std::min({most, device.most_bytes, device.columns.most_bytes()});
+        const std::optional<std::string_view> whole = why_whole();
+        const size_t devices = whole || table.files.size() < 2 ? 1 : devices_.size();
+        const uint64_t alone = devices > 1 ? std::min(most, context_.spread_bytes) : most;
         // Most tables are small, and have many files.
-        if (rows <= most / std::max<uint64_t>(1, width)) return {};
-        std::vector<uint64_t> bytes(table.files.size());
-        uint64_t least = 0;
-        for (const Slot* slot : columns) {
-            const std::vector<ColumnStore::Size> of =
-                context_.columns.sizes_of(table, slot->index, slot->type);
-            for (size_t i = 0; i < of.size(); ++i) {
-                bytes[i] += of[i].most;
-                least += of[i].least;
-            }
-        }
-        if (std::accumulate(bytes.begin(), bytes.end(), uint64_t{0}) <= most) return {};
+        if (rows <= alone / std::max<uint64_t>(1, width)) return {};
+        const auto [bytes, least] = sizes_of(table, columns);
+        const uint64_t sum = std::accumulate(bytes.begin(), bytes.end(), uint64_t{0});
+        if (sum <= alone) return {};
+        if (devices > 1 && sum / devices <= most) return one_for_each(table, rows, devices);
         // What may fit after all is known when it has been there once.
-        if (context_.only_prepared && least <= most)
+        if (context_.only_prepared && least / devices <= most)
             throw NotPrepared{"columns are not on the device yet"};
         if (context_.only_prepared) throw NotInKernels{"a table larger than the device"};
+        if (whole) throw NotInKernels{fmt::format("a table larger than the device, {}", *whole)};
         std::vector<exec::TableSource> parts;
         uint64_t held = 0;
         for (size_t i = 0; i < bytes.size(); ++i) {
@@ -204,35 +221,115 @@ class Run {
         return parts;
     }
 
+    // What columns take, file by file at most and in all at least, as far as any device knows.
+    std::pair<std::vector<uint64_t>, uint64_t> sizes_of(
+        const exec::TableSource& table, const std::vector<const Slot*>& columns) const {
+        std::vector<uint64_t> bytes(table.files.size());
+        uint64_t least = 0;
+        for (const Slot* slot : columns) {
+            std::vector<ColumnStore::Size> known(table.files.size(), {0, UINT64_MAX});
+            for (const DeviceContext& device : devices_) {
+                const auto of = device.columns.sizes_of(table, slot->index, slot->type);
+                for (size_t i = 0; i < of.size(); ++i)
+                    known[i] = {std::max(known[i].least, of[i].least),
+                                std::min(known[i].most, of[i].most)};
+            }
+            for (size_t i = 0; i < known.size(); ++i) {
+                bytes[i] += known[i].most;
+                least += known[i].least;
+            }
+        }
+        return {bytes, least};
+    }
+
+    // Parts of about as many rows each: these stay the same as more becomes known of bytes.
+    static std::vector<exec::TableSource> one_for_each(const exec::TableSource& table,
+                                                       uint64_t rows, size_t devices) {
+        std::vector<exec::TableSource> parts(devices);
+        uint64_t before = 0;
+        for (const exec::ScanFile& file : table.files) {
+            const auto here = static_cast<uint64_t>(file.reader->row_count());
+            const uint64_t middle = before + here / 2;
+            parts[std::min<uint64_t>(middle * devices / rows, devices - 1)].files.push_back(file);
+            before += here;
+        }
+        std::erase_if(parts, [](const exec::TableSource& part) { return part.files.empty(); });
+        return parts;
+    }
+
+    // Runs parts, those of each device one after the other.
     std::unique_ptr<DeviceRows> run_in_parts(const std::vector<exec::TableSource>& parts,
                                              RunTimes* times) {
-        const auto table = static_cast<size_t>(program_.pipelines.back().table);
-        // What is computed for build sides would be computed for each part.
-        if (!program_.inner.empty())
-            throw NotInKernels{"a table larger than the device, beside another aggregate"};
-        for (size_t i = 0; i + 1 < program_.pipelines.size(); ++i)
-            if (static_cast<size_t>(program_.pipelines[i].table) == table)
-                throw NotInKernels{"a table larger than the device, joined with itself"};
         GroupMerger merger(aggregate_.output, aggregate_.group_keys.size());
-        exec::Inputs inputs = inputs_;
-        RunTimes all;
-        for (const exec::TableSource& part : parts) {
-            inputs.tables[table] = part;
-            std::string reason;
-            std::optional<Program> program = lower(aggregate_, &reason);
-            if (!program) throw NotInKernels{reason};
-            PartialGroups groups(first_types(aggregate_));
-            RunTimes took;
-            took.wants_kernels = times != nullptr && times->wants_kernels;
-            took.wants_texts = times != nullptr && times->wants_texts;
-            size_t number = number_;
-            Run(context_, std::move(*program), aggregate_, inputs, &number).run(&took, &groups);
-            merger.add(groups);
-            add_times(all, std::move(took));
+        std::mutex mutex;  // of the groups, of `duplicates`, and of:
+        bool failed = false;
+        std::vector<RunTimes> took(devices_.size());
+        const auto run_those_of = [&](size_t d) {
+            DeviceContext device = devices_[d];
+            std::vector<uint32_t> known;
+            if (device.duplicates != nullptr) {
+                const std::scoped_lock lock(mutex);
+                known = *device.duplicates;
+                device.duplicates = &known;
+            }
+            for (size_t i = device.number % devices_.size(); i < parts.size();
+                 i += devices_.size()) {
+                {
+                    const std::scoped_lock lock(mutex);
+                    if (failed) return;
+                }
+                PartialGroups groups(first_types(aggregate_));
+                RunTimes part;
+                part.wants_kernels = times != nullptr && times->wants_kernels;
+                part.wants_texts = times != nullptr && times->wants_texts;
+                run_part(device, parts[i], part, groups);
+                add_times(took[d], std::move(part));
+                const std::scoped_lock lock(mutex);
+                merger.add(groups);
+                if (device.duplicates != nullptr) add_bits(*context_.duplicates, known);
+            }
+        };
+        const auto run_or_fail = [&](size_t d) {
+            try {
+                run_those_of(d);
+            } catch (...) {
+                const std::scoped_lock lock(mutex);
+                failed = true;
+                throw;
+            }
+        };
+        {
+            std::vector<std::future<void>> others;
+            for (size_t d = 1; d < devices_.size(); ++d)
+                others.push_back(std::async(std::launch::async, run_or_fail, d));
+            run_or_fail(0);
+            for (std::future<void>& other : others) other.get();
         }
-        all.parts = parts.size();
-        if (times != nullptr) *times = std::move(all);
+        if (times != nullptr) {
+            *times = std::move(*std::max_element(
+                took.begin(), took.end(),
+                [](const RunTimes& a, const RunTimes& b) { return a.total < b.total; }));
+            times->parts = parts.size();
+        }
         return merger.rows();
+    }
+
+    void run_part(DeviceContext& device, const exec::TableSource& part, RunTimes& times,
+                  PartialGroups& groups) const {
+        exec::Inputs inputs = inputs_;
+        inputs.tables[static_cast<size_t>(program_.pipelines.back().table)] = part;
+        std::string reason;
+        std::optional<Program> program = lower(aggregate_, &reason);
+        if (!program) throw NotInKernels{reason};
+        size_t number = number_;
+        const Turns::Hold turn(number_ == 0 ? device.turns : nullptr);
+        Run({&device, 1}, std::move(*program), aggregate_, inputs, &number)
+            .run_whole(&times, &groups);
+    }
+
+    static void add_bits(std::vector<uint32_t>& to, const std::vector<uint32_t>& bits) {
+        if (to.size() < bits.size()) to.resize(bits.size());
+        for (size_t i = 0; i < bits.size(); ++i) to[i] |= bits[i];
     }
 
     static std::vector<plan::Type> first_types(const plan::Operator& aggregate) {
@@ -275,7 +372,7 @@ class Run {
             bound.data.blocks = place(bound.views);
             bound.data.spans = place(bound.spans);
         }
-        tables_ = lease_.memory(tables_bytes_ + kLookUpRoom);
+        tables_ = lease_->memory(tables_bytes_ + kLookUpRoom);
         for (Bound& bound : bound_) {
             bound.data.blocks += tables_.address;
             bound.data.spans += tables_.address;
@@ -402,7 +499,8 @@ class Run {
         times.wants_kernels = inner_times_.wants_kernels;
         times.wants_texts = inner_times_.wants_texts;
         const auto rows =
-            Run(context_, std::move(*inner.program), *inner.aggregate, inputs_, runs_).run(&times);
+            Run(devices_.first(1), std::move(*inner.program), *inner.aggregate, inputs_, runs_)
+                .run(&times);
         inner_times_.device += times.device;
         inner_times_.texts.insert(inner_times_.texts.end(), times.texts.begin(), times.texts.end());
         // Its first slots are the columns.
@@ -498,12 +596,12 @@ class Run {
         launches_.clear();
         look_ups_.clear();
         look_up_bytes_.clear();
-        if (arena_ != nullptr) lease_.drop(arena_->address());
+        if (arena_ != nullptr) lease_->drop(arena_->address());
         arena_ = std::make_unique<Arena>();
         builds_->reserve(*arena_);
         groups_->reserve(*arena_);
         status_ = arena_->reserve_result(sizeof(Status));
-        arena_->allocate(lease_);
+        arena_->allocate(*lease_);
         builds_->settle();
         groups_->settle();
         for (Bound& bound : bound_) bound.data.status = *status_;
@@ -598,7 +696,7 @@ class Run {
     void upload_inputs() {
         const uint64_t bytes = tables_bytes_ + look_up_bytes_.size();
         if (staging_bytes_ < bytes) {
-            staging_ = lease_.pinned(bytes);
+            staging_ = lease_->pinned(bytes);
             staging_bytes_ = bytes;
         }
         const auto put = [&](DeviceAddress address, const auto& values) {
@@ -613,7 +711,7 @@ class Run {
         put(tables_.address + tables_bytes_, look_up_bytes_);
         const bool together = bytes <= tables_.bytes;
         const DeviceAddress look_ups = together ? tables_.address + tables_bytes_
-                                                : lease_.memory(look_up_bytes_.size()).address;
+                                                : lease_->memory(look_up_bytes_.size()).address;
         stream().upload(tables_.address, staging_, together ? bytes : tables_bytes_);
         if (!together) stream().upload(look_ups, staging_ + tables_bytes_, look_up_bytes_.size());
         for (const PlacedLookUp& look_up : look_ups_)
@@ -687,8 +785,8 @@ class Run {
     // or of one instead of another, is no fault.
     bool check_status() {
         Status status;
-        results_.download(&status, *status_, sizeof status);
-        results_.wait();
+        results_->download(&status, *status_, sizeof status);
+        results_->wait();
         if (status.duplicate_keys != 0) {
             if (duplicates() != nullptr) *duplicates() |= status.duplicate_keys;
             builds_->keep_lists(status.duplicate_keys);
@@ -707,7 +805,8 @@ class Run {
         return true;
     }
 
-    DeviceContext& context_;
+    const std::span<DeviceContext> devices_;
+    DeviceContext& context_;  // the first of them
     Program program_;
     const plan::Operator& aggregate_;
     const exec::Inputs& inputs_;
@@ -718,8 +817,8 @@ class Run {
     RunTimes inner_times_;
     // Outlives the lease, whose end may wait for the device.
     std::optional<Launched> launched_;
-    DeviceLease lease_;
-    Results results_;
+    std::optional<DeviceLease> lease_;
+    std::optional<Results> results_;
     std::unique_ptr<Arena> arena_;
     DeviceLease::Memory tables_;  // views and spans of all pipelines, and room behind them
     uint64_t tables_bytes_ = 0;
@@ -747,11 +846,17 @@ bool supports_aggregate(const plan::Operator& aggregate, std::string* reason) {
 
 std::unique_ptr<DeviceRows> run_aggregate(DeviceContext& context, const plan::Operator& aggregate,
                                           const exec::Inputs& inputs, RunTimes* times) {
+    return run_aggregate({&context, 1}, aggregate, inputs, times);
+}
+
+std::unique_ptr<DeviceRows> run_aggregate(std::span<DeviceContext> devices,
+                                          const plan::Operator& aggregate,
+                                          const exec::Inputs& inputs, RunTimes* times) {
     std::string reason;
     std::optional<Program> program = lower(aggregate, &reason);
     if (!program) throw NotInKernels{reason};
     size_t runs = 0;
-    return Run(context, std::move(*program), aggregate, inputs, &runs).run(times);
+    return Run(devices, std::move(*program), aggregate, inputs, &runs).run(times);
 }
 
 }  // namespace loom::gpu

@@ -1,10 +1,12 @@
 #pragma once
 // Runs a program on a device: columns in, kernels, groups out.
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,17 +20,21 @@
 #include "gpu/run/device_rows.h"
 #include "gpu/run/text_tables.h"
 #include "gpu/run/tuning.h"
+#include "gpu/run/turns.h"
 
 namespace loom::gpu {
 
 /// Nobody waits for a run's result any more.
 struct Abandoned {};
 
+/// As many devices work together at most.
+inline constexpr size_t kMostDevices = 16;
+
 /// What others see of a run, and tell it.
 struct RunWatch {
     std::atomic<bool> abandoned = false;
-    /// When the device began to work at kernels, as the steady clock counts; 0: it does not.
-    std::atomic<std::chrono::steady_clock::rep> launched = 0;
+    /// When each device began to work at kernels, as the steady clock counts; 0: it does not.
+    std::array<std::atomic<std::chrono::steady_clock::rep>, kMostDevices> launched = {};
 
     void check() const {
         if (abandoned) throw Abandoned{};
@@ -46,6 +52,11 @@ struct DeviceContext {
     /// Of a probe side's columns that are on the device at once, besides what the store allows:
     /// larger tables are gone through in parts, some files after others.
     uint64_t most_bytes = UINT64_MAX;
+    /// Where there are several devices: of a probe side's columns that one of them is given.
+    static constexpr uint64_t kSpreadBytes = uint64_t{2} << 30;
+    uint64_t spread_bytes = kSpreadBytes;
+    size_t number = 0;           ///< of the device, among those that work together
+    Turns* turns = nullptr;      ///< of that device, or null; waited for before its memory is used
     bool only_prepared = false;  ///< raises NotPrepared instead of loading and compiling
     RunWatch* watch = nullptr;  ///< or null; looked at before each block of a file, and each kernel
     DevicePool* pool = nullptr;  ///< of that device, or null; keeps what runs use again
@@ -86,6 +97,12 @@ struct RunTimes {
 /// exec::SqlFault and exec::Unrepresentable as the CPU engine does, NotPrepared, Abandoned,
 /// base::Error, DeviceError.
 std::unique_ptr<DeviceRows> run_aggregate(DeviceContext& context, const plan::Operator& aggregate,
+                                          const exec::Inputs& inputs, RunTimes* times = nullptr);
+/// The same with several devices of one kind: the first answers alone, unless the probe side is
+/// large and has several files. Then each takes some of the files, always the same ones, whatever
+/// their order here; each has the build sides.
+std::unique_ptr<DeviceRows> run_aggregate(std::span<DeviceContext> devices,
+                                          const plan::Operator& aggregate,
                                           const exec::Inputs& inputs, RunTimes* times = nullptr);
 
 /// Tells whether run_aggregate() may succeed.

@@ -27,10 +27,11 @@ enum class FrameKind : uint8_t {
                 ///< kColumnFacts, or the bytes that are free again
 };
 
-/// Name, architecture, bytes of memory, free ones, those of columns.
-inline constexpr size_t kDeviceFacts = 5;
-/// Path, field, type, encoding, rows, bytes, uses, seconds since the last, whether it is in use.
-inline constexpr size_t kColumnFacts = 9;
+/// Number, name, architecture, bytes of memory, free ones, those of columns.
+inline constexpr size_t kDeviceFacts = 6;
+/// The device's number, path, field, type, encoding, rows, bytes, uses, seconds since the last,
+/// whether it is in use.
+inline constexpr size_t kColumnFacts = 10;
 /// Texts without zeros, each with a 0 behind it.
 std::string join_fields(std::span<const std::string> fields);
 std::vector<std::string> split_fields(std::string_view bytes);

@@ -73,34 +73,18 @@ struct Service::Working {
     std::list<Working*>::iterator place;
 };
 
-// One of the runs that may go on at once.
-class Service::Turn {
-  public:
-    explicit Turn(Service& service) : service_(service) {
-        std::unique_lock lock(service.mutex_);
-        service.changed_.wait(lock, [&] { return service.free_runs_ > 0; });
-        --service.free_runs_;
-    }
-    ~Turn() {
-        const std::scoped_lock lock(service_.mutex_);
-        ++service_.free_runs_;
-        service_.changed_.notify_all();
-    }
-    Turn(const Turn&) = delete;
-    Turn& operator=(const Turn&) = delete;
-
-  private:
-    Service& service_;
-};
-
-Service::Service(Device& device, Compiler& compiler, const ServiceOptions& options)
+Service::Unit::Unit(Device& of, Compiler& compiler, const ServiceOptions& options)
     // Of what columns leave half may stay with runs that have ended.
-    : device_(device, {.idle_bytes = free_share(device, (1 - options.column_share) / 2)}),
-      modules_(device_, compiler, {.folder = options.cache}),
-      columns_(device_, options.threads, free_share(device_, options.column_share), &modules_),
-      tune_(options.tune),
-      longest_run_(options.longest_run),
-      free_runs_(options.concurrent) {
+    : device(of, {.idle_bytes = free_share(of, (1 - options.column_share) / 2)}),
+      modules(device, compiler, {.folder = options.cache}),
+      columns(device, options.threads, free_share(device, options.column_share), &modules),
+      turns(options.concurrent) {}
+
+Service::Service(const std::vector<Device*>& devices, Compiler& compiler,
+                 const ServiceOptions& options)
+    : tune_(options.tune), spread_bytes_(options.spread_bytes), longest_run_(options.longest_run) {
+    for (Device* device : devices)
+        units_.push_back(std::make_unique<Unit>(*device, compiler, options));
     preparing_ = std::jthread([this, &compiler](const std::stop_token& stop) {
         compiler.warm_up();
         prepare_in_turn(stop);
@@ -122,18 +106,18 @@ void Service::serve(int descriptor) {
     }
 }
 
-Service::Answer Service::answer(const Frame& frame, RunWatch& watch) {
+Service::Answer Service::answer(const Frame& frame, RunWatch& watch, std::optional<size_t> unit) {
     try {
         switch (frame.kind) {
             case FrameKind::kRun:
-                return run(decode_request(base::as_bytes(frame.body)), watch);
+                return run(decode_request(base::as_bytes(frame.body)), watch, unit);
             case FrameKind::kInfo:
                 return {FrameKind::kFacts, facts()};
             case FrameKind::kColumns:
                 return {FrameKind::kFacts, columns()};
             case FrameKind::kEvict:
-                return {FrameKind::kFacts, join_fields(std::array{std::to_string(
-                                               columns_.drop_files(split_fields(frame.body)))})};
+                return {FrameKind::kFacts,
+                        join_fields(std::array{std::to_string(evict(split_fields(frame.body)))})};
             default:
                 return {FrameKind::kDeclined, "a request that is none"};
         }
@@ -156,7 +140,8 @@ Service::Answer Service::declined(const std::exception& error, bool for_good) {
     return {FrameKind::kDeclined, std::string(problem.substr(0, problem.find('\n'))), for_good};
 }
 
-Service::Answer Service::run(const RunRequest& request, RunWatch& watch) {
+Service::Answer Service::run(const RunRequest& request, RunWatch& watch,
+                             std::optional<size_t> unit) {
     if (request.prepared) {
         const std::scoped_lock lock(mutex_);
         const auto known = hopeless_.find(encode_unprepared(request));
@@ -164,45 +149,100 @@ Service::Answer Service::run(const RunRequest& request, RunWatch& watch) {
     }
     for (int tries = 1;; ++tries) {
         try {
-            return run_once(request, watch);
+            return run_once(request, watch, unit);
         } catch (const DeviceError& error) {
             if (error.kind() == DeviceError::Kind::kLost) lost_ = true;
             if (error.kind() != DeviceError::Kind::kMemory || tries == kMemoryTries ||
-                columns_.drop(columns_.bytes() / kMemoryTries + 1) == 0)
+                drop_columns() == 0)
                 throw;
         }
     }
 }
 
-Service::Answer Service::run_once(const RunRequest& request, RunWatch& watch) {
+// Some of what nobody uses on any device; returns how many bytes.
+uint64_t Service::drop_columns() {
+    uint64_t sum = 0;
+    for (const auto& unit : units_)
+        sum += unit->columns.drop(unit->columns.bytes() / kMemoryTries + 1);
+    return sum;
+}
+
+uint64_t Service::evict(const std::vector<std::string>& paths) {
+    uint64_t sum = 0;
+    for (const auto& unit : units_) sum += unit->columns.drop_files(paths);
+    return sum;
+}
+
+// The device that has most of the files' columns; of those that have as many, the one with the
+// least to do. What has to wait for one while another is idle is also made ready there.
+size_t Service::unit_for(const RunRequest& request, const exec::Inputs& inputs) {
+    size_t best = 0;
+    size_t idle = 0;
+    uint64_t most = 0;
+    for (size_t u = 0; u < units_.size(); ++u) {
+        const Unit& unit = *units_[u];
+        uint64_t held = 0;
+        for (const exec::TableSource& table : inputs.tables) held += unit.columns.bytes_of(table);
+        if (unit.turns.busy() < units_[idle]->turns.busy()) idle = u;
+        if (held < most || (held == most && unit.turns.busy() >= units_[best]->turns.busy()))
+            continue;
+        best = u;
+        most = held;
+    }
+    if (most == 0) return idle;
+    if (units_[best]->turns.is_full() && units_[idle]->turns.busy() == 0)
+        prepare_later(request, idle);
+    return best;
+}
+
+// What all devices are asked with, the one of that number first.
+std::vector<DeviceContext> Service::contexts(size_t first, RunWatch& watch,
+                                             std::vector<uint32_t>& duplicates) {
+    std::vector<DeviceContext> all;
+    for (size_t i = 0; i < units_.size(); ++i) {
+        const size_t number = (first + i) % units_.size();
+        Unit& unit = *units_[number];
+        DeviceContext& context =
+            all.emplace_back(DeviceContext{unit.device, unit.modules, unit.columns});
+        context.watch = &watch;
+        context.pool = &unit.device;
+        context.texts = &texts_;
+        context.spread_bytes = spread_bytes_;
+        context.number = number;
+        context.turns = &unit.turns;
+        context.duplicates = &duplicates;
+    }
+    return all;
+}
+
+Service::Answer Service::run_once(const RunRequest& request, RunWatch& watch,
+                                  std::optional<size_t> wanted_unit) {
     const plan::Operator aggregate = plan::deserialise(base::as_bytes(request.plan));
     const exec::Inputs inputs = inputs_of(request);
     check_scans(aggregate, inputs.tables);
-    const Turn turn(*this);
-    DeviceContext context{device_, modules_, columns_};
-    context.only_prepared = request.prepared;
-    context.watch = &watch;
-    context.pool = &device_;
-    context.texts = &texts_;
-    context.tuning = &tuning_;
     std::vector<uint32_t> duplicates = duplicates_of(request.plan);
-    context.duplicates = &duplicates;
+    const size_t unit = wanted_unit ? *wanted_unit : unit_for(request, inputs);
+    std::vector<DeviceContext> devices = contexts(unit, watch, duplicates);
+    for (DeviceContext& device : devices) {
+        device.only_prepared = request.prepared;
+        device.tuning = &tuning_;
+    }
     try {
         RunTimes times;
         times.wants_kernels = tune_;
         times.wants_texts = false;
-        const std::unique_ptr<DeviceRows> rows = run_aggregate(context, aggregate, inputs, &times);
+        const std::unique_ptr<DeviceRows> rows = run_aggregate(devices, aggregate, inputs, &times);
         if (std::any_of(duplicates.begin(), duplicates.end(),
                         [](uint32_t builds) { return builds != 0; })) {
             const std::scoped_lock lock(mutex_);
             if (duplicates_.size() >= kMostDuplicates) duplicates_.clear();
             duplicates_[request.plan] = std::move(duplicates);
         }
-        if (tune_ && !times.kernels.empty() &&
+        if (tune_ && !times.kernels.empty() && times.parts == 1 &&
             tuning_.note(times.shape, times.kernels.back().milliseconds)) {
             const std::scoped_lock lock(mutex_);
             if (trials_.size() < kMostTrials)
-                trials_.emplace_back(encode_unprepared(request), Trial());
+                trials_.push_back({encode_unprepared(request), unit, Trial()});
             changed_.notify_all();
         }
         std::string body = encode_rows(*rows, aggregate.output);
@@ -211,7 +251,7 @@ Service::Answer Service::run_once(const RunRequest& request, RunWatch& watch) {
     } catch (const NotInKernels& refusal) {
         return {FrameKind::kDeclined, refusal.reason, true};
     } catch (const NotPrepared& missing) {
-        prepare_later(request);
+        prepare_later(request, unit);
         return {FrameKind::kDeclined, missing.reason};
     }
 }
@@ -261,11 +301,11 @@ std::shared_ptr<format::TableReader> Service::open(const RequestFile& file) {
     return reader;
 }
 
-void Service::prepare_later(const RunRequest& request) {
-    std::string bytes = encode_unprepared(request);
+void Service::prepare_later(const RunRequest& request, size_t unit) {
+    Coming coming{encode_unprepared(request), unit};
     const std::scoped_lock lock(mutex_);
-    if (waiting_.size() >= kMostWaiting || !coming_.insert(bytes).second) return;
-    waiting_.push_back(std::move(bytes));
+    if (waiting_.size() >= kMostWaiting || !coming_.insert(coming).second) return;
+    waiting_.push_back(std::move(coming));
     changed_.notify_all();
 }
 
@@ -280,22 +320,22 @@ void Service::prepare_in_turn(const std::stop_token& stop) {
             try_another(stop);
             continue;
         }
-        std::string request = std::move(waiting_.front());
+        const Coming coming = std::move(waiting_.front());
         waiting_.pop_front();
         lock.unlock();
-        prepare(std::move(request));
+        prepare(coming);
     }
 }
 
 // Runs what was asked for before its columns and kernels were there.
-void Service::prepare(std::string request) {
-    const Frame frame{FrameKind::kRun, std::move(request)};
+void Service::prepare(const Coming& coming) {
+    const Frame frame{FrameKind::kRun, coming.request};
     Answer made = [&] {
         Working working(*this, nullptr);
-        return answer(frame, working.watch);
+        return answer(frame, working.watch, coming.unit);
     }();
     const std::scoped_lock lock(mutex_);
-    coming_.erase(frame.body);
+    coming_.erase(coming);
     if (made.kind != FrameKind::kDeclined || !made.for_good) return;
     if (hopeless_.size() >= kMostHopeless) hopeless_.clear();
     hopeless_.insert_or_assign(frame.body, std::move(made.body));
@@ -304,23 +344,18 @@ void Service::prepare(std::string request) {
 // Tries one more way to write a kernel. What goes wrong ends the trial: nobody waits for it.
 void Service::try_another(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
-    auto [bytes, trial] = std::move(trials_.front());
+    Tried tried = std::move(trials_.front());
     trials_.pop_front();
     lock.unlock();
     bool more = false;
     try {
-        const RunRequest request = decode_request(base::as_bytes(bytes));
+        const RunRequest request = decode_request(base::as_bytes(tried.request));
         const plan::Operator aggregate = plan::deserialise(base::as_bytes(request.plan));
         const exec::Inputs inputs = inputs_of(request);
         Working working(*this, nullptr);
-        DeviceContext context{device_, modules_, columns_};
-        context.watch = &working.watch;
-        context.pool = &device_;
-        context.texts = &texts_;
         std::vector<uint32_t> duplicates = duplicates_of(request.plan);
-        context.duplicates = &duplicates;
-        const Turn turn(*this);
-        more = trial.step(context, aggregate, inputs, tuning_);
+        const DeviceContext context = contexts(tried.unit, working.watch, duplicates)[0];
+        more = tried.trial.step(context, aggregate, inputs, tuning_);
     } catch (const DeviceError& error) {
         if (error.kind() == DeviceError::Kind::kLost) lost_ = true;
     } catch (...) {
@@ -328,16 +363,18 @@ void Service::try_another(const std::stop_token& stop) {
     }
     if (!more || stop.stop_requested()) return;
     lock.lock();
-    trials_.emplace_front(std::move(bytes), std::move(trial));
+    trials_.push_front(std::move(tried));
 }
 
 void Service::beat(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     while (!changed_.wait_for(lock, stop, kBeat, [&] { return stop.stop_requested(); }))
         for (Working* working : working_) {
-            const Clock::time_point launched{Clock::duration(working->watch.launched.load())};
-            if (launched != Clock::time_point() && Clock::now() - launched > longest_run_)
-                lost_ = true;
+            for (const std::atomic<Clock::rep>& since : working->watch.launched) {
+                const Clock::time_point launched{Clock::duration(since.load())};
+                if (launched != Clock::time_point() && Clock::now() - launched > longest_run_)
+                    lost_ = true;
+            }
             if (working->channel == nullptr) continue;
             if (working->channel->write(FrameKind::kWorking, {}, milliseconds(0)) &&
                 !working->channel->is_closed())
@@ -349,20 +386,26 @@ void Service::beat(const std::stop_token& stop) {
 
 std::string Service::columns() const {
     std::string all;
-    for (const ColumnStore::Held& held : columns_.list())
-        all += join_fields(std::array<std::string, kColumnFacts>{
-            held.path, held.field, held.type, held.encoding, std::to_string(held.rows),
-            std::to_string(held.bytes), std::to_string(held.uses), fmt::format("{:.3f}", held.idle),
-            held.in_use ? "true" : "false"});
+    for (size_t u = 0; u < units_.size(); ++u)
+        for (const ColumnStore::Held& held : units_[u]->columns.list())
+            all += join_fields(std::array<std::string, kColumnFacts>{
+                std::to_string(u), held.path, held.field, held.type, held.encoding,
+                std::to_string(held.rows), std::to_string(held.bytes), std::to_string(held.uses),
+                fmt::format("{:.3f}", held.idle), held.in_use ? "true" : "false"});
     return all;
 }
 
 std::string Service::facts() {
-    const DeviceFacts& facts = device_.facts();
-    const MemoryState memory = device_.memory();
-    return join_fields(std::array<std::string, kDeviceFacts>{
-        facts.name, facts.architecture, std::to_string(memory.total), std::to_string(memory.free),
-        std::to_string(columns_.bytes())});
+    std::string all;
+    for (size_t u = 0; u < units_.size(); ++u) {
+        Unit& unit = *units_[u];
+        const DeviceFacts& facts = unit.device.facts();
+        const MemoryState memory = unit.device.memory();
+        all += join_fields(std::array<std::string, kDeviceFacts>{
+            std::to_string(u), facts.name, facts.architecture, std::to_string(memory.total),
+            std::to_string(memory.free), std::to_string(unit.columns.bytes())});
+    }
+    return all;
 }
 
 }  // namespace loom::gpu

@@ -28,7 +28,7 @@ class NoCompiler final : public Compiler {
 
 class Connection {
   public:
-    Connection() : device_(open_host_device()), service_(*device_, compiler_, {}) {
+    Connection() : device_(open_host_device()), service_({device_.get()}, compiler_, {}) {
         int ends[2];
         EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
         serving_ = std::thread([this, end = ends[0]] { service_.serve(end); });

@@ -56,10 +56,12 @@ pid_t child = 0;
     char socket[MAXPGPATH];
     char kernels[MAXPGPATH];
     char kind[64];
+    char copies[64];
     snprintf(socket, sizeof socket, "--socket=%s", kDeviceSocket);
     snprintf(kernels, sizeof kernels, "--cache=%s", kKernels);
     snprintf(kind, sizeof kind, "--device=%s", device);
-    const char* args[] = {"loom-gpud", socket, kind, kernels, nullptr};
+    snprintf(copies, sizeof copies, "--copies=%d", g_gpu_copies);
+    const char* args[] = {"loom-gpud", socket, kind, kernels, copies, nullptr};
     ::execv(program, const_cast<char**>(args));
     ::_exit(127);
 }
@@ -111,6 +113,7 @@ const char* wanted_device() {
 
 void supervise_maylongjmp() {
     int choice = g_gpud;
+    int copies = g_gpu_copies;
     bool absent = false;  // until the configuration is read anew
     int pause = kFirstPause;
     TimestampTz started = 0;
@@ -120,8 +123,9 @@ void supervise_maylongjmp() {
             ConfigReloadPending = false;
             ProcessConfigFile(PGC_SIGHUP);
             absent = false;
-            if (g_gpud != choice) end_child(0, 0);
+            if (g_gpud != choice || g_gpu_copies != copies) end_child(0, 0);
             choice = g_gpud;
+            copies = g_gpu_copies;
         }
         const char* device = wanted_device();
         int status = 0;

@@ -20,6 +20,7 @@ int g_keep_files = 64;
 bool g_watch_polls = false;
 int g_device = kDeviceAuto;
 int g_gpud = kGpudAuto;
+int g_gpu_copies = 1;
 
 namespace {
 
@@ -80,6 +81,10 @@ void define_settings_maylongjmp() {
         "pg_loom.gpud", "Chooses what the server starts the process loom-gpud for.",
         "Works where shared_preload_libraries has pg_loom. host is for tests: slow.", &g_gpud,
         kGpudAuto, kGpudChoices, PGC_SIGHUP, 0, nullptr, nullptr, nullptr);
+    DefineCustomIntVariable("pg_loom.gpu_copies", "Uses each GPU as if it were so many.",
+                            "For tests of what several GPUs do. Counts when loom-gpud starts.",
+                            &g_gpu_copies, 1, 1, 16, PGC_SIGHUP, GUC_NOT_IN_SAMPLE, nullptr,
+                            nullptr, nullptr);
     MarkGUCPrefixReserved("pg_loom");
 }
 

@@ -28,6 +28,7 @@ enum GpudChoice : int {
     kGpudOff,
     kGpudHost  ///< the processor in a GPU's place, for tests
 };
+extern int g_gpu_copies;  ///< that each GPU is taken for
 extern int g_gpud;
 
 /// Registers the settings; called once when the library is loaded.

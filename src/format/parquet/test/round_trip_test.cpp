@@ -220,6 +220,28 @@ TEST(RoundTrip, StatisticsAndPages) {
     EXPECT_GT(file->column_bytes(0, 5), 0U);
 }
 
+TEST(RoundTrip, AnOpenFileKeepsItsFooter) {
+    Table table = sample_table(300);
+    const auto file = io::memory_file("kept", table.write(small_pages(1)));
+    base::MemoryBudget budget(1 << 20);
+    format::OpenOptions options;
+    options.budget = &budget;
+    auto first = open(file, options);
+    const auto note = file->note();
+    ASSERT_NE(note, nullptr);
+    EXPECT_GT(note->bytes(), 0U);
+    // What is kept is nobody's in particular.
+    EXPECT_EQ(budget.used(), 0U);
+    first.reset();
+    const auto second = open(file, {});
+    EXPECT_EQ(file->note(), note);
+    EXPECT_EQ(second->row_count(), 300);
+    // Without the note the reader still has its footer.
+    file->keep_note(nullptr);
+    EXPECT_EQ(second->row_group_rows(0), 300);
+    EXPECT_EQ(second->open_column(0, 0, {})->read(0, 300).length, 300);
+}
+
 TEST(RoundTrip, EveryBitFlipIsHarmless) {
     Table table = sample_table(300);
     const std::string bytes = table.write(small_pages(2));
