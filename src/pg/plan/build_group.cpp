@@ -45,6 +45,34 @@ bool is_default_equality(Oid op, Oid type) {
     return op == pg_call([&] { return lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr; });
 }
 
+bool reads_query_maylongjmp(Node* node, void*) {
+    if (node == nullptr) return false;
+    if (IsA(node, Param)) return reinterpret_cast<Param*>(node)->paramkind == PARAM_EXEC;
+    if (IsA(node, SubPlan) || IsA(node, AlternativeSubPlan)) return true;
+    return walk_expression(node, reads_query_maylongjmp, nullptr);
+}
+
+// Whether a group key has a query's value in it. Where a condition on groups repeats such a key,
+// PostgreSQL plans that query once more and no longer sees that they are the same: the condition
+// then reads columns of any row of the group, which depend on no key.
+bool key_reads_query_maylongjmp(const Agg* node) {
+    for (int i = 0; i < node->numCols; ++i) {
+        const Plan* plan = outerPlan(&node->plan);
+        AttrNumber column = node->grpColIdx[i];
+        for (;;) {
+            auto* entry = static_cast<TargetEntry*>(list_nth(plan->targetlist, column - 1));
+            auto* expr = reinterpret_cast<Node*>(entry->expr);
+            if (reads_query_maylongjmp(expr, nullptr)) return true;
+            if (!IsA(expr, Var) || reinterpret_cast<Var*>(expr)->varno != OUTER_VAR ||
+                outerPlan(plan) == nullptr)
+                break;
+            column = reinterpret_cast<Var*>(expr)->varattno;
+            plan = outerPlan(plan);
+        }
+    }
+    return false;
+}
+
 // PostgreSQL makes the inner rows of a semijoin unique with an Agg that hands on one row of each
 // group as it is. It is told by keys that no clause of the query names.
 bool makes_unique(const Agg* node, const List* calls) {
@@ -294,7 +322,9 @@ std::optional<Core> Builder::aggregate(Agg* node, Order order) {
         if (std::any_of(groups.begin(), groups.end(),
                         [&](const plan::Expr& group) { return group.index == position; }))
             continue;
-        if (node->aggstrategy == AGG_PLAIN) return refuse("group: a column that is no key");
+        if (node->aggstrategy == AGG_PLAIN ||
+            pg_call([&] { return key_reads_query_maylongjmp(node); }))
+            return refuse("group: a column that is no key");
         const plan::Type type = scope[static_cast<size_t>(position)].type;
         if (plan::is_opaque(type)) {
             dependents.push_back(static_cast<size_t>(position));
