@@ -173,7 +173,7 @@ for (1 .. 200)
 	sleep 0.1;
 }
 is($devices, 3, 'a process with three devices');
-for my $name ('q1.1', 'q3.1', 'q4.3')
+for my $name ('q1.1', 'q2.1', 'q4.1')
 {
 	is(answer('SET search_path = parts; SET pg_loom.device = gpu', $queries{$name}), $right{$name}, "$name by three devices");
 }
