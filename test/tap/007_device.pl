@@ -103,6 +103,12 @@ $node->safe_psql('postgres',
 	qq{CREATE SCHEMA large; IMPORT FOREIGN SCHEMA "$dir/large" FROM SERVER arrow_fdw INTO large;});
 my $auto = 'SET search_path = large; SET pg_loom.device = auto';
 my $explain = "EXPLAIN (ANALYZE, COSTS OFF) $queries{'q1.1'}";
+my $plain = "EXPLAIN $queries{'q1.1'}";
+like(answer($auto, $plain), qr/Device: cpu: columns are not/, 'EXPLAIN says what auto would do');
+like(answer('SET search_path = large; SET pg_loom.device = gpu', $plain),
+	qr/Device: gpu: aggregate over lineorder, but columns are not on the device yet/, 'and what has to be waited for');
+unlike(answer('SET search_path = large; SET pg_loom.device = cpu', $plain), qr/Device/, 'or nothing');
+is($node->safe_psql('postgres', q{SELECT count(*) FROM loom.gpu_cache WHERE path LIKE '%/large/%'}), '0', 'and does nothing for it');
 like(answer($auto, $explain), qr/Device: cpu: (columns|kernels) are not/, 'auto: not there yet');
 my $plan = '';
 for (1 .. 200)
@@ -112,6 +118,7 @@ for (1 .. 200)
 	sleep 0.1;
 }
 like($plan, qr/Device: gpu/, 'auto: there at last');
+like(answer($auto, $plain), qr/Device: gpu: aggregate over lineorder$/m, 'EXPLAIN says so, too');
 is(answer($auto, $queries{'q1.1'}),
 	answer('SET search_path = large; SET pg_loom.device = cpu', $queries{'q1.1'}), 'auto: same rows');
 

@@ -49,6 +49,9 @@ constexpr uint64_t kBuildShare = 8;
 // Tables of texts that come behind views and spans, in the same copy if they have room there.
 constexpr uint64_t kLookUpRoom = 64 * 1024;
 
+// All is there for a run that was only asked for.
+struct Asked {};
+
 class Run {
   public:
     /// `runs` counts the aggregates of all. Of several devices the first is this run's own.
@@ -66,7 +69,7 @@ class Run {
     std::unique_ptr<DeviceRows> run(RunTimes* times) {
         const std::vector<exec::TableSource> parts = parts_of_table();
         if (parts.size() > 1) return run_in_parts(parts, times);
-        const Turns::Hold turn(number_ == 0 ? context_.turns : nullptr);
+        const Turns::Hold turn(turns_of(context_));
         return run_whole(times, nullptr);
     }
 
@@ -93,6 +96,7 @@ class Run {
         groups_->plan();
         while (rows == nullptr) {
             prepare();
+            if (context_.only_asked) throw Asked{};
             compiled = milliseconds_since(begin);
             check_watch();
             launched_.emplace(context_);
@@ -136,6 +140,11 @@ class Run {
     };
 
     Stream& stream() { return lease_->stream(); }
+
+    // An inner aggregate has its turn already, and who only asks needs none.
+    Turns* turns_of(const DeviceContext& device) const {
+        return number_ == 0 && !device.only_asked ? device.turns : nullptr;
+    }
 
     void add_kernels(RunTimes& times) {
         int mark = cleared_;
@@ -282,7 +291,11 @@ class Run {
                 RunTimes part;
                 part.wants_kernels = times != nullptr && times->wants_kernels;
                 part.wants_texts = times != nullptr && times->wants_texts;
-                run_part(device, parts[i], part, groups);
+                try {
+                    run_part(device, parts[i], part, groups);
+                } catch (const Asked&) {
+                    continue;
+                }
                 add_times(took[d], std::move(part));
                 const std::scoped_lock lock(mutex);
                 merger.add(groups);
@@ -305,6 +318,7 @@ class Run {
             run_or_fail(0);
             for (std::future<void>& other : others) other.get();
         }
+        if (context_.only_asked) return nullptr;
         if (times != nullptr) {
             *times = std::move(*std::max_element(
                 took.begin(), took.end(),
@@ -322,7 +336,7 @@ class Run {
         std::optional<Program> program = lower(aggregate_, &reason);
         if (!program) throw NotInKernels{reason};
         size_t number = number_;
-        const Turns::Hold turn(number_ == 0 ? device.turns : nullptr);
+        const Turns::Hold turn(turns_of(device));
         Run({&device, 1}, std::move(*program), aggregate_, inputs, &number)
             .run_whole(&times, &groups);
     }
@@ -856,7 +870,11 @@ std::unique_ptr<DeviceRows> run_aggregate(std::span<DeviceContext> devices,
     std::optional<Program> program = lower(aggregate, &reason);
     if (!program) throw NotInKernels{reason};
     size_t runs = 0;
-    return Run(devices, std::move(*program), aggregate, inputs, &runs).run(times);
+    try {
+        return Run(devices, std::move(*program), aggregate, inputs, &runs).run(times);
+    } catch (const Asked&) {
+        return nullptr;
+    }
 }
 
 }  // namespace loom::gpu

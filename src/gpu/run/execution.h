@@ -58,6 +58,7 @@ struct DeviceContext {
     size_t number = 0;           ///< of the device, among those that work together
     Turns* turns = nullptr;      ///< of that device, or null; waited for before its memory is used
     bool only_prepared = false;  ///< raises NotPrepared instead of loading and compiling
+    bool only_asked = false;     ///< ends with no rows, instead of launching kernels
     RunWatch* watch = nullptr;  ///< or null; looked at before each block of a file, and each kernel
     DevicePool* pool = nullptr;  ///< of that device, or null; keeps what runs use again
     /// Which build sides have several rows of a key, as duplicate_bit() says, for each aggregate of
@@ -96,6 +97,7 @@ struct RunTimes {
 /// One run of an aggregate. Raises NotInKernels where the data are not as kernels need them,
 /// exec::SqlFault and exec::Unrepresentable as the CPU engine does, NotPrepared, Abandoned,
 /// base::Error, DeviceError.
+/// Returns nothing if it was only asked.
 std::unique_ptr<DeviceRows> run_aggregate(DeviceContext& context, const plan::Operator& aggregate,
                                           const exec::Inputs& inputs, RunTimes* times = nullptr);
 /// The same with several devices of one kind: the first answers alone, unless the probe side is

@@ -66,6 +66,15 @@ std::optional<Client::Result> Client::run(const RunRequest& request,
     return std::nullopt;
 }
 
+std::optional<std::string> Client::would_wait(const RunRequest& request,
+                                              const std::function<void()>& check,
+                                              std::string* reason) {
+    const auto found = facts(FrameKind::kAsk, encode(request), check, reason);
+    if (!found) return std::nullopt;
+    const std::vector<std::string> fields = split_fields(*found);
+    return fields.empty() ? std::string() : fields[0];
+}
+
 std::optional<std::string> Client::facts(FrameKind kind, std::string_view body,
                                          const std::function<void()>& check, std::string* reason) {
     Frame answer;

@@ -32,6 +32,10 @@ class Client {
     /// while the process works; what it throws ends the work and goes on.
     std::optional<Result> run(const RunRequest& request, const std::vector<plan::Type>& types,
                               const std::function<void()>& check, std::string* reason);
+    /// Returns what an aggregate would have to wait for (empty: nothing), or nothing at all and why
+    /// it would not be answered.
+    std::optional<std::string> would_wait(const RunRequest& request,
+                                          const std::function<void()>& check, std::string* reason);
     /// Asks for facts: kInfo, kColumns or kEvict, with what goes along. Returns them (FrameKind
     /// says which lines), or nothing and why.
     std::optional<std::string> facts(FrameKind kind, std::string_view body,

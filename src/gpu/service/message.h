@@ -17,14 +17,16 @@ namespace loom::gpu {
 
 enum class FrameKind : uint8_t {
     kRun,       ///< to the process: a RunRequest
+    kAsk,       ///< to the process: a RunRequest, of which only is asked what would come of it
     kInfo,      ///< to the process: nothing
     kColumns,   ///< to the process: nothing
     kEvict,     ///< to the process: fields, paths of files; none: all files
     kRows,      ///< back: rows of the result, then how many milliseconds kernels ran (double)
     kDeclined,  ///< back: why the CPU has to answer
     kWorking,   ///< back: nothing yet, but the process lives
-    kFacts      ///< back: fields: of each device kDeviceFacts, of each column of a file
-                ///< kColumnFacts, or the bytes that are free again
+    kFacts      ///< back: fields: of kAsk nothing, or what has to be waited for; of each device
+            ///< kDeviceFacts, of each column of a file kColumnFacts, or the bytes that are free
+            ///< again
 };
 
 /// Number, name, architecture, bytes of memory, free ones, those of columns.

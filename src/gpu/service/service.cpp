@@ -111,6 +111,8 @@ Service::Answer Service::answer(const Frame& frame, RunWatch& watch, std::option
         switch (frame.kind) {
             case FrameKind::kRun:
                 return run(decode_request(base::as_bytes(frame.body)), watch, unit);
+            case FrameKind::kAsk:
+                return ask(decode_request(base::as_bytes(frame.body)), watch);
             case FrameKind::kInfo:
                 return {FrameKind::kFacts, facts()};
             case FrameKind::kColumns:
@@ -174,24 +176,32 @@ uint64_t Service::evict(const std::vector<std::string>& paths) {
 }
 
 // The device that has most of the files' columns; of those that have as many, the one with the
-// least to do. What has to wait for one while another is idle is also made ready there.
-size_t Service::unit_for(const RunRequest& request, const exec::Inputs& inputs) {
+// least to do.
+size_t Service::unit_of(const exec::Inputs& inputs) const {
     size_t best = 0;
-    size_t idle = 0;
     uint64_t most = 0;
     for (size_t u = 0; u < units_.size(); ++u) {
-        const Unit& unit = *units_[u];
         uint64_t held = 0;
-        for (const exec::TableSource& table : inputs.tables) held += unit.columns.bytes_of(table);
-        if (unit.turns.busy() < units_[idle]->turns.busy()) idle = u;
-        if (held < most || (held == most && unit.turns.busy() >= units_[best]->turns.busy()))
+        for (const exec::TableSource& table : inputs.tables)
+            held += units_[u]->columns.bytes_of(table);
+        if (u > 0 && (held < most ||
+                      (held == most && units_[u]->turns.busy() >= units_[best]->turns.busy())))
             continue;
         best = u;
         most = held;
     }
-    if (most == 0) return idle;
-    if (units_[best]->turns.is_full() && units_[idle]->turns.busy() == 0)
-        prepare_later(request, idle);
+    return best;
+}
+
+// The same for a run. What has to wait while another device is idle is also made ready there.
+size_t Service::unit_for(const RunRequest& request, const exec::Inputs& inputs) {
+    const size_t best = unit_of(inputs);
+    if (!units_[best]->turns.is_full()) return best;
+    for (size_t u = 0; u < units_.size(); ++u)
+        if (units_[u]->turns.busy() == 0) {
+            prepare_later(request, u);
+            break;
+        }
     return best;
 }
 
@@ -213,6 +223,27 @@ std::vector<DeviceContext> Service::contexts(size_t first, RunWatch& watch,
         context.duplicates = &duplicates;
     }
     return all;
+}
+
+// Says what would come of a request, and does nothing for it.
+Service::Answer Service::ask(const RunRequest& request, RunWatch& watch) {
+    const plan::Operator aggregate = plan::deserialise(base::as_bytes(request.plan));
+    const exec::Inputs inputs = inputs_of(request);
+    check_scans(aggregate, inputs.tables);
+    std::vector<uint32_t> duplicates = duplicates_of(request.plan);
+    std::vector<DeviceContext> devices = contexts(unit_of(inputs), watch, duplicates);
+    for (DeviceContext& device : devices) {
+        device.only_prepared = device.only_asked = true;
+        device.tuning = &tuning_;
+    }
+    try {
+        run_aggregate(devices, aggregate, inputs);
+        return {FrameKind::kFacts, join_fields({})};
+    } catch (const NotInKernels& refusal) {
+        return {FrameKind::kDeclined, refusal.reason, true};
+    } catch (const NotPrepared& missing) {
+        return {FrameKind::kFacts, join_fields({&missing.reason, 1})};
+    }
 }
 
 Service::Answer Service::run_once(const RunRequest& request, RunWatch& watch,

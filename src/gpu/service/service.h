@@ -81,6 +81,8 @@ class Service {
     static Answer declined(const std::exception& error, bool for_good);
     Answer run(const RunRequest& request, RunWatch& watch, std::optional<size_t> unit);
     Answer run_once(const RunRequest& request, RunWatch& watch, std::optional<size_t> unit);
+    Answer ask(const RunRequest& request, RunWatch& watch);
+    size_t unit_of(const exec::Inputs& inputs) const;
     size_t unit_for(const RunRequest& request, const exec::Inputs& inputs);
     std::vector<DeviceContext> contexts(size_t first, RunWatch& watch,
                                         std::vector<uint32_t>& duplicates);

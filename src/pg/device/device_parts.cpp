@@ -40,6 +40,12 @@ int64_t rows_of(const plan::Operator& op, const exec::Inputs& inputs) {
     return rows;
 }
 
+constexpr const char* kSmall = "tables of few rows";
+
+bool is_small(const plan::Operator& part, const exec::Inputs& inputs) {
+    return g_device == kDeviceAuto && rows_of(part, inputs) < kLeastRows;
+}
+
 // Adds the files of the tables that are scanned.
 void add_files(const plan::Operator& op, const exec::Inputs& inputs, gpu::RunRequest& request) {
     if (op.kind == plan::OperatorKind::kScan) {
@@ -74,22 +80,49 @@ double milliseconds_since(Clock::time_point begin) {
 
 }  // namespace
 
-std::unique_ptr<plan::Operator> DeviceParts::answer(const plan::Operator& root,
-                                                    exec::Inputs* inputs) {
+bool DeviceParts::begin() {
     rows_.clear();
     report_.clear();
-    if (g_device == kDeviceCpu) return nullptr;
+    if (g_device == kDeviceCpu) return false;
     std::string reason;
-    if (!client().connect(&reason)) {
-        if (g_device == kDeviceGpu) report_.push_back("cpu: " + reason);
-        return nullptr;
-    }
+    if (client().connect(&reason)) return true;
+    if (g_device == kDeviceGpu) report_.push_back("cpu: " + reason);
+    return false;
+}
+
+void DeviceParts::ask(const plan::Operator& root, const exec::Inputs& inputs) {
+    std::vector<std::string> reasons;
+    gpu::replace_aggregates(
+        root,
+        [&](const plan::Operator& part) -> std::optional<int> {
+            if (is_small(part, inputs)) {
+                reasons.emplace_back(kSmall);
+                return std::nullopt;
+            }
+            std::string refusal;
+            const auto wait =
+                client().would_wait(request_for(part, inputs), check_interrupts, &refusal);
+            if (!wait || (!wait->empty() && g_device == kDeviceAuto)) {
+                reasons.push_back(wait ? *wait : refusal);
+                return std::nullopt;
+            }
+            report_.push_back(fmt::format("gpu: aggregate over {}{}", name_of(part),
+                                          wait->empty() ? "" : ", but " + *wait));
+            return 0;
+        },
+        &reasons);
+    for (const std::string& why : reasons) report_.push_back("cpu: " + why);
+}
+
+std::unique_ptr<plan::Operator> DeviceParts::answer(const plan::Operator& root,
+                                                    exec::Inputs* inputs) {
+    if (!begin()) return nullptr;
     std::vector<std::string> reasons;
     auto left = gpu::replace_aggregates(
         root,
         [&](const plan::Operator& part) -> std::optional<int> {
-            if (g_device == kDeviceAuto && rows_of(part, *inputs) < kLeastRows) {
-                reasons.emplace_back("tables of few rows");
+            if (is_small(part, *inputs)) {
+                reasons.emplace_back(kSmall);
                 return std::nullopt;
             }
             const Clock::time_point begin = Clock::now();

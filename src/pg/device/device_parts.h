@@ -27,6 +27,11 @@ class DeviceParts {
     /// Nothing if there are none. Raises nothing but what ends the statement.
     std::unique_ptr<plan::Operator> answer(const plan::Operator& root, exec::Inputs* inputs);
 
+    /// Returns whether a device may be asked. If not, report() may say why.
+    bool begin();
+    /// Finds out what answer() would do, and does nothing. Behind begin().
+    void ask(const plan::Operator& root, const exec::Inputs& inputs);
+
     /// For EXPLAIN: what was answered, and why the rest was not; empty if nothing was asked for.
     const std::vector<std::string>& report() const noexcept { return report_; }
 

@@ -314,6 +314,15 @@ void Execution::start() {
                                            std::move(inputs), options_);
 }
 
+std::vector<std::string> Execution::ask_devices() {
+    if (!device_parts_.begin()) return device_parts_.report();
+    exec::Inputs inputs;
+    inputs.parameters = evaluate_parameters();
+    for (size_t i = 0; i < stored_.tables.size(); ++i) inputs.tables.push_back(open_table(i));
+    device_parts_.ask(stored_.root, inputs);
+    return device_parts_.report();
+}
+
 void Execution::make_datums(const exec::Batch& batch) {
     const size_t width = batch.columns.size();
     pg_call([&] { MemoryContextReset(state_->batch); });

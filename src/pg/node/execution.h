@@ -43,6 +43,9 @@ class Execution {
     /// What all runs of the node did so far.
     exec::Profile profile() const;
     int threads() const noexcept { return options_.threads; }
+    /// What devices would do, without a run. Nothing where that depends on what only a run finds
+    /// out.
+    std::vector<std::string> ask_devices();
     /// What devices did in the last run.
     const std::vector<std::string>& device_report() const noexcept {
         return device_parts_.report();

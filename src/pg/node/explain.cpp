@@ -2,6 +2,7 @@
 
 #include <sstream>
 
+#include "exec/fault.h"
 #include "pg/bridge/bridge.h"
 #include "pg/fdw/property.h"
 #include "pg/node/execution.h"
@@ -71,6 +72,18 @@ void print_profile(const Execution& execution, ExplainState* es) {
                              format_bytes(static_cast<int64_t>(profile.temp_bytes))));
 }
 
+// What devices would do, if nothing keeps the engine from asking them.
+std::vector<std::string> ask(Execution& execution) {
+    try {
+        return execution.ask_devices();
+    } catch (const exec::SqlFault&) {
+    } catch (const exec::Unrepresentable&) {
+    } catch (const base::Error& error) {
+        if (error.kind() == base::ErrorKind::kCancelled) throw;
+    }
+    return {};
+}
+
 }  // namespace
 
 void explain_loom_scan(CustomScanState* node, List*, ExplainState* es) {
@@ -80,10 +93,15 @@ void explain_loom_scan(CustomScanState* node, List*, ExplainState* es) {
         print_lines(es, "Engine", lines_of(plan::to_text(stored.root, BackendNames())));
         if (!stored.not_pushed.empty()) print_lines(es, "Not Pushed Down", stored.not_pushed);
         if (state->fallback_reason != nullptr) property(es, "Fallback", state->fallback_reason);
-        if (!es->analyze || state->execution == nullptr) return;
-        const std::vector<std::string>& device = state->execution->device_report();
+        if (state->execution == nullptr) return;
+        // Without costs people want what is the same everywhere.
+        std::vector<std::string> device;
+        if (es->analyze)
+            device = state->execution->device_report();
+        else if (es->costs)
+            device = ask(*state->execution);
         if (!device.empty()) print_lines(es, "Device", device);
-        print_profile(*state->execution, es);
+        if (es->analyze) print_profile(*state->execution, es);
     });
 }
 

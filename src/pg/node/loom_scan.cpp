@@ -58,6 +58,15 @@ List* prepare_expressions_maylongjmp(CustomScanState* node, const StoredPlan& st
     return states;
 }
 
+// Whether expressions have values that are there only while a query runs, or is executed with them.
+bool needs_run_maylongjmp(Node* node, void* values) {
+    if (node == nullptr) return false;
+    if (IsA(node, Param))
+        return reinterpret_cast<Param*>(node)->paramkind != PARAM_EXTERN || values == nullptr;
+    if (IsA(node, SubPlan) || IsA(node, AlternativeSubPlan)) return true;
+    return walk_expression(node, needs_run_maylongjmp, values);
+}
+
 void begin(CustomScanState* node, EState* estate, int flags) {
     if (!g_enabled) {
         start_fallback_maylongjmp(node, flags);
@@ -68,7 +77,12 @@ void begin(CustomScanState* node, EState* estate, int flags) {
     foreach (cell, plan_of(node)->custom_plans)
         node->custom_ps =
             lappend(node->custom_ps, ExecInitNode(static_cast<Plan*>(lfirst(cell)), estate, flags));
-    if ((flags & EXEC_FLAG_EXPLAIN_ONLY) != 0) return;
+    // Who only explains may ask the devices, unless that takes values of a run.
+    if ((flags & EXEC_FLAG_EXPLAIN_ONLY) != 0 &&
+        (g_device == kDeviceCpu ||
+         needs_run_maylongjmp(reinterpret_cast<Node*>(plan_of(node)->custom_exprs),
+                              estate->es_param_list_info)))
+        return;
     pg_entry([=] {
         LoomScanState* state = state_of(node);
         StoredPlan stored = read_stored_plan(plan_of(node));
