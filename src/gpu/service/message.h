@@ -25,8 +25,8 @@ enum class FrameKind : uint8_t {
     kDeclined,  ///< back: why the CPU has to answer
     kWorking,   ///< back: nothing yet, but the process lives
     kFacts      ///< back: fields: of kAsk nothing, or what has to be waited for; of each device
-            ///< kDeviceFacts, of each column of a file kColumnFacts, or the bytes that are free
-            ///< again
+                ///< kDeviceFacts, of each column of a file kColumnFacts, or the bytes that are free
+                ///< again
 };
 
 /// Number, name, architecture, bytes of memory, free ones, those of columns.

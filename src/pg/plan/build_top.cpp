@@ -203,10 +203,14 @@ std::optional<BuiltPlan> Builder::build_top(Plan* plan) {
         add_subplans(*built, original, false);
         auto expr = translator_.translate_natively(original, built->scope);
         Node* kept = nullptr;
-        if (expr && !plan::columns_of(*expr).empty()) {
+        // Of rows that PostgreSQL's filter drops nothing may be computed that could fault.
+        const bool faults = expr && kept_quals != NIL && !cannot_fault(*expr);
+        if (expr && !faults && !plan::columns_of(*expr).empty()) {
             kept = reinterpret_cast<Node*>(layout.add(original, std::move(*expr)));
         } else {
-            if (!expr && !IsA(original, Const))
+            if (faults)
+                result.not_pushed.push_back("Output: an error of a row that the filter may drop");
+            else if (!expr && !IsA(original, Const))
                 result.not_pushed.push_back("Output: " + translator_.reason());
             kept = layout.keep(original);
         }
